@@ -1,0 +1,90 @@
+#pragma once
+// Broker: start: recover, then serve; stop: drain, then close. One per process (or simulated process); runs on any
+// io::Platform.
+//
+// Start, on core 0 in straight line: meta and catalog are read; the journals of the last run are replayed and the
+// partitions put together; new journals are made; every core builds its part and carries what recovery found
+// into its journal; meta.json then names the new journals (the commit point of recovery, L10, L11) and the old ones
+// go; only then the port opens (CASES C29). A failure at any step leaves the old state in force and ends the
+// process with exit_code().
+//
+// Exit codes (docs/DURABILITY.md): 0 stopped on request; 1 could not start; 74 a device failed while serving.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/broker/boot.h"
+#include "engine/broker/config.h"
+#include "engine/broker/core.h"
+#include "engine/catalog/catalog_store.h"
+#include "engine/catalog/catalog_writer.h"
+#include "engine/catalog/node_identity.h"
+#include "io/core_io.h"
+
+namespace weir::broker {
+
+inline constexpr int kExitStartFailed = 1;
+inline constexpr int kExitDeviceFailed = 74;  // EX_IOERR
+
+class Broker final : public io::Platform::CoreMain, public Core::Owner {
+ public:
+  explicit Broker(Config config);
+  ~Broker() override;
+  Broker(const Broker&) = delete;
+
+  // io::Platform::CoreMain
+  void on_core_start(io::CoreIo& core) override;
+  void on_stop_request(io::CoreIo& core) override;
+  void on_core_stop(io::CoreIo& core) override;
+
+  // For whoever runs it; all from core 0's thread, or after the loops have ended.
+  bool ready() const { return ready_; }
+  bool failed() const { return exit_code_ != 0; }
+  const std::string& failure() const { return failure_; }
+  int exit_code() const { return exit_code_; }
+  const std::vector<io::Address>& addresses() const { return addresses_; }
+
+ private:
+  base::Status boot(io::CoreIo& core);
+  base::Status read_state(io::CoreIo& core);
+  base::Status recover(io::CoreIo& core);
+  base::Status make_journals(io::CoreIo& core);
+  // Asks cores `first` and up, and waits; straight line.
+  base::Status ask(io::CoreIo& core, ControlCall::Kind kind, uint16_t first, uint16_t last);
+  base::Status commit_start(io::CoreIo& core);
+  void remove_leftovers(io::CoreIo& core);
+  std::string journal_path(uint16_t core, uint64_t generation) const;
+  void on_reply(io::Message& message);
+  void on_stop_step(io::Op& op);
+  void end_loops();
+  void fail(int exit_code, std::string reason);
+
+  void on_grace_over();
+  base::Status serve(io::CoreIo& core);
+  // Core::Owner
+  void on_device_failed(const std::string& reason) override;
+
+  const Config config_;
+  std::vector<std::unique_ptr<Core>> cores_;   // each slot written by its own core's thread
+
+  // Core 0's from here on.
+  catalog::Meta meta_;
+  catalog::CatalogStore store_;
+  std::unique_ptr<catalog::FileIo> files_;
+  BootData data_;
+  std::unique_ptr<catalog::CatalogWriter> writer_;
+  std::vector<std::unique_ptr<ControlCall>> calls_;  // one per core
+  io::CoreIo* core0_ = nullptr;
+  io::Op* all_replied_ = nullptr;  // runs when outstanding_ is zero
+  io::Timer grace_timer_;
+  uint16_t outstanding_ = 0;
+  io::Op stop_op_;
+  enum class StopStage : uint8_t { none, cores, writer, loops } stop_stage_ = StopStage::none;
+  std::vector<io::Address> addresses_;
+  std::string failure_;
+  int exit_code_ = 0;
+  bool ready_ = false;
+};
+
+}  // namespace weir::broker

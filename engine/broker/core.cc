@@ -1,0 +1,299 @@
+#include "engine/broker/core.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "engine/model/ports.h"
+#include "io/base/logging.h"
+#include "io/base/units.h"
+
+namespace weir::broker {
+namespace {
+
+using base::operator""_MiB;
+
+// Free buffers of each core kept for reuse.
+constexpr size_t kBuffersKept = 32_MiB;
+
+}  // namespace
+
+Core::Serving::Serving(Core& core, const BootData& data)
+    : catalog(core.config_.catalog, core.io_.core_count, data.image),
+      applier(core.io_, catalog, core),
+      producer_ids(core.io_),
+      settings(core.config_.list()),
+      offsets_log(core.io_, catalog),
+      groups(core.io_, offsets_log, core.config_.group),
+      context{core.io_, catalog, producer_ids, validator, data.node, settings,
+              core.config_.handlers, core.handler_metrics_},
+      acceptor(context, core.config_.connection, core.connection_metrics_) {}
+
+Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
+    : io_(io),
+      config_(config),
+      owner_(owner),
+      journal_(io, config.journal),
+      pool_(kBuffersKept),
+      tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
+      services_{io,
+                journal_,
+                pool_,
+                tail_cache_,
+                partition_metrics_,
+                log::topics_directory(config.server.data_dir)},
+      table_(services_, config.partition, config.server.data_dir) {
+  step_op_.bind<&Core::on_step>(*this);
+  replay_op_.bind<&Core::on_replayed>(*this);
+  failure_op_.bind<&Core::on_failure>(*this);
+  failure_call_.bind_reply<&Core::on_failure_told>(*this);
+  journal_.on_failure(failure_op_);
+  io.mailboxes.listen<&Core::on_control>(model::ports::kControl, *this);
+}
+
+Core::~Core() = default;
+
+void Core::on_control(io::Message& message) {
+  auto& call = static_cast<ControlCall&>(message);
+  switch (call.kind) {
+    case ControlCall::Kind::boot: return boot(call);
+    case ControlCall::Kind::serve:
+      call.status = serve(call);
+      return io_.mailboxes.reply(call);
+    case ControlCall::Kind::stop: return stop(call);
+    case ControlCall::Kind::end_loop:
+      io_.mailboxes.reply(call);
+      return io_.loop.stop();
+    case ControlCall::Kind::metrics:
+      add_metrics(*static_cast<MetricsSnapshot*>(call.snapshot));
+      return io_.mailboxes.reply(call);
+    case ControlCall::Kind::device_failed:
+      owner_.on_device_failed(call.status.error().detail);
+      return io_.mailboxes.reply(call);
+  }
+  UNREACHABLE("control call {}", static_cast<int>(call.kind));
+}
+
+void Core::reply(base::Status status) {
+  call_->status = std::move(status);
+  io_.mailboxes.reply(*std::exchange(call_, nullptr));
+}
+
+void Core::boot(ControlCall& call) {
+  ASSERT(state_ == State::built && call_ == nullptr);
+  call_ = &call;
+  services_.leader_epoch = call.data->node.leader_epoch;
+  serving_ = std::make_unique<Serving>(*this, *call.data);
+  table_.listen();
+  state_ = State::opening_journal;
+  journal_.open(call.journal_path, call.log_id, call.data->journal_generation, step_op_);
+}
+
+void Core::build_partitions() {
+  for (const catalog::Topic& topic : serving_->catalog.topics()) {
+    for (int32_t i = 0; i < topic.partition_count; ++i) {
+      create_partition(topic, model::PartitionIndex(i));
+    }
+  }
+  for (auto& [key, recovered] : call_->recovered) {
+    partition::Partition* partition = table_.find(key);
+    ASSERT(partition != nullptr, "recovered a partition of no topic: {}-{}", key.topic.value(),
+           key.index.value());
+    partition->restore(std::move(recovered));
+  }
+  call_->recovered.clear();
+}
+
+bool Core::is_home(const catalog::Topic& topic, model::PartitionIndex index) const {
+  return serving_->catalog.home_core(topic, index) == io_.index;
+}
+
+partition::PartitionSettings Core::settings_of(const catalog::Topic& topic) const {
+  const auto wanted = static_cast<uint64_t>(topic.config.segment_bytes);
+  return {.segment_bytes = std::max(wanted, config_.segment_bytes_min)};
+}
+
+void Core::create_partition(const catalog::Topic& topic, model::PartitionIndex index) {
+  if (is_home(topic, index)) table_.create({topic.serial, index}, topic.name, settings_of(topic));
+}
+
+// The steps of a start and of a stop; each completes step_op_.
+void Core::on_step(io::Op& op) {
+  const int32_t result = op.result();
+  switch (state_) {
+    case State::opening_journal: {
+      if (result < 0) {
+        return reply(base::error(-result, "cannot open journal " + call_->journal_path));
+      }
+      build_partitions();
+      // What recovery found must be durable in the new journal before the old one may go.
+      state_ = State::carrying;
+      return journal_.drain(step_op_);
+    }
+    case State::carrying: {
+      if (result < 0) return reply(base::error(-result, "cannot write the new journal"));
+      state_ = State::replaying;
+      const catalog::Topic* offsets = serving_->catalog.find(kOffsetsTopic);
+      if (!offsets) return io_.loop.post(replay_op_, 0);
+      replay_ = std::make_unique<OffsetsReplay>(io_, table_, serving_->groups);
+      return replay_->start(*offsets, serving_->catalog, replay_op_);
+    }
+    case State::closing_connections:
+      serving_->groups.stop();
+      if (serving_->http) {
+        state_ = State::closing_http;
+        return serving_->http->stop(step_op_);
+      }
+      [[fallthrough]];
+    case State::closing_http:
+      state_ = State::flushing;
+      table_.prepare_stop();
+      return io_.loop.post(step_op_);
+    case State::flushing:
+      state_ = State::draining;
+      return journal_.drain(step_op_);
+    case State::draining:
+      state_ = State::closing_journal;
+      return journal_.close(step_op_);
+    case State::closing_journal:
+      state_ = State::stopped;
+      return reply({});
+    case State::built:
+    case State::replaying:
+    case State::ready:
+    case State::serving:
+    case State::stopped: break;
+  }
+  UNREACHABLE("core state {}", static_cast<int>(state_));
+}
+
+void Core::on_replayed(io::Op& op) {
+  ASSERT(state_ == State::replaying);
+  replay_.reset();
+  state_ = State::ready;
+  if (op.result() < 0) return reply(base::error(-op.result(), "cannot read committed offsets"));
+  group::GroupCoordinator& groups = serving_->groups;
+  groups.replay_done();
+  // A crash between the deletion of a topic and that of its commits: the commits go now.
+  for (const auto& [name, id] : groups.committed_topics()) {
+    const catalog::Topic* topic = serving_->catalog.find(name);
+    if (!topic || (!id.is_zero() && topic->id != id)) groups.on_topic_deleted(name, id);
+  }
+  reply({});
+}
+
+base::Status Core::serve(ControlCall& call) {
+  ASSERT(state_ == State::ready);
+  std::vector<io::Address> bound;
+  for (const io::Address& address : call.addresses) {
+    auto listening = serving_->acceptor.listen(address);
+    if (!listening) {
+      // Machines without IPv6 serve the other addresses.
+      const int code = listening.error().code;
+      const bool absent = code == EADDRNOTAVAIL || code == EAFNOSUPPORT;
+      if (!absent || call.addresses.size() == 1) return std::unexpected(listening.error());
+      base::log_warning("broker", "not listening on {}: {}", address.host,
+                        listening.error().detail);
+      continue;
+    }
+    bound.push_back(*std::move(listening));
+  }
+  call.addresses = std::move(bound);
+  serving_->acceptor.start();
+  if (io_.index.value() == 0 && !config_.http_address().host.empty()) {
+    serving_->http = std::make_unique<HttpServer>(io_);
+    TRY(const io::Address http, serving_->http->listen(config_.http_address()));
+    base::log_info("broker", "metrics on http://{}:{}/metrics", http.host, http.port);
+    serving_->http->set_ready(true);
+  }
+  state_ = State::serving;
+  return {};
+}
+
+void Core::stop(ControlCall& call) {
+  ASSERT(call_ == nullptr);
+  call_ = &call;
+  if (!serving_ || state_ != State::serving) {
+    state_ = State::stopped;
+    return reply({});
+  }
+  state_ = State::closing_connections;
+  serving_->acceptor.stop(step_op_);
+}
+
+void Core::on_failure(io::Op& op) {
+  failure_call_.kind = ControlCall::Kind::device_failed;
+  failure_call_.status = base::error(-op.result(), fmt::format("device of {} failed: {}",
+                                                               config_.server.data_dir,
+                                                               std::strerror(-op.result())));
+  io_.mailboxes.send(io::CoreIndex(0), model::ports::kControl, failure_call_);
+}
+
+void Core::remove_dead_directories(model::TopicSerial next_serial) {
+  const auto entries = io_.disk.list(services_.topics_directory);
+  if (!entries) return;
+  for (const auto& entry : *entries) {
+    const std::string path = services_.topics_directory + "/" + entry.name;
+    if (log::is_deleted_directory(entry.name)) {
+      table_.remove_directory(path, path);
+      continue;
+    }
+    const auto key = log::parse_partition_directory(entry.name);
+    if (!key || serving_->catalog.find(key->topic)) continue;
+    if (key->topic < next_serial) {
+      table_.remove_directory(path, log::deleted_directory(config_.server.data_dir, *key));
+    } else {
+      // Of a catalog that is newer than ours: not ours to delete.
+      base::log_warning("broker", "unknown partition directory is left alone path={}", path);
+    }
+  }
+}
+
+void Core::add_metrics(MetricsSnapshot& snapshot) {
+  MetricsSnapshot mine;
+  mine.journal = journal_.metrics();
+  mine.partition = partition_metrics_;
+  mine.handlers = handler_metrics_;
+  mine.connection = connection_metrics_;
+  if (serving_) mine.group = serving_->groups.metrics();
+  mine.partitions = table_.size();
+  mine.buffer_bytes = pool_.used_bytes();
+  mine.cores = 1;
+  snapshot.add(mine);
+}
+
+catalog::CatalogListener::Done Core::on_topic_created(const catalog::Topic& topic) {
+  for (int32_t i = 0; i < topic.partition_count; ++i) {
+    create_partition(topic, model::PartitionIndex(i));
+  }
+  return Done::now;
+}
+
+catalog::CatalogListener::Done Core::on_partitions_added(const catalog::Topic& topic,
+                                                         int32_t old_count) {
+  for (int32_t i = old_count; i < topic.partition_count; ++i) {
+    create_partition(topic, model::PartitionIndex(i));
+  }
+  return Done::now;
+}
+
+catalog::CatalogListener::Done Core::on_topic_deleted(const catalog::Topic& topic) {
+  for (int32_t i = 0; i < topic.partition_count; ++i) {
+    table_.remove({topic.serial, model::PartitionIndex(i)});
+  }
+  serving_->groups.on_topic_deleted(topic.name, topic.id);
+  return Done::now;
+}
+
+catalog::CatalogListener::Done Core::on_topic_config_changed(const catalog::Topic& topic) {
+  for (int32_t i = 0; i < topic.partition_count; ++i) {
+    if (auto* partition = table_.find({topic.serial, model::PartitionIndex(i)})) {
+      partition->set_settings(settings_of(topic));
+    }
+  }
+  return Done::now;
+}
+
+}  // namespace weir::broker

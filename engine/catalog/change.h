@@ -1,0 +1,75 @@
+#pragma once
+// One change of the catalog, as it is stored in catalog.log and told to every core; encoding to the byte.
+//
+// All integers are little-endian. A change:
+//
+//   u8   kind
+//   u8   flags       bit 0: internal topic (create_topic); scope (set_broker_config); else zero
+//   u16  zero
+//   u32  size of what follows
+//   ...  by kind:
+//        create_topic        u32 serial, 16 bytes id, i32 partition count, text name, overrides
+//        delete_topic        u32 serial
+//        set_partition_count u32 serial, i32 partition count
+//        set_topic_config    u32 serial, overrides
+//        set_broker_config   overrides
+//        reserve             u32 next topic serial, i64 next producer id
+//
+// text: u16 size, bytes. overrides: u32 count, then (text name, text value) sorted by name; always the
+// complete set that holds from then on. Counters of `reserve` never go down.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/catalog/topic_config.h"
+#include "engine/model/ids.h"
+#include "io/base/result.h"
+#include "io/base/uuid.h"
+
+namespace weir::catalog {
+
+enum class ChangeKind : uint8_t {
+  create_topic = 1,
+  delete_topic = 2,
+  set_partition_count = 3,
+  set_topic_config = 4,
+  set_broker_config = 5,
+  reserve = 6,
+};
+
+enum class BrokerScope : uint8_t { every_broker = 0, this_broker = 1 };
+
+struct Change {
+  ChangeKind kind = ChangeKind::reserve;
+  model::TopicSerial serial{};   // of the topic
+  base::Uuid id{};               // create_topic
+  std::string name{};            // create_topic
+  int32_t partition_count = 0;   // create_topic, set_partition_count: the new total
+  bool internal = false;         // create_topic
+  BrokerScope scope = BrokerScope::every_broker;  // set_broker_config
+  Overrides overrides{};         // create_topic, set_topic_config, set_broker_config
+  model::TopicSerial next_serial{};               // reserve
+  model::ProducerId next_producer_id{};           // reserve
+
+  bool operator==(const Change&) const = default;
+};
+
+// What rebuilds a catalog: topics in the order of their serials, broker overrides; and the counters.
+struct CatalogImage {
+  std::vector<Change> changes;             // no `reserve`
+  model::TopicSerial next_serial{1};       // first serial never given away
+  model::ProducerId next_producer_id{0};   // first producer id never reserved
+
+  bool operator==(const CatalogImage&) const = default;
+};
+
+void encode_change(const Change& change, std::vector<std::byte>& out);
+
+// The changes of one record's payload. An error says what does not hold, for a log whose checksums are
+// right but which this version cannot have written.
+base::Result<std::vector<Change>> decode_changes(std::span<const std::byte> payload);
+
+}  // namespace weir::catalog

@@ -1,0 +1,99 @@
+#include "engine/group/group_admin.h"
+
+#include <algorithm>
+
+#include "engine/group/arena_copy.h"
+
+namespace weir::group {
+
+using model::ErrorCode;
+
+namespace {
+
+constexpr std::string_view kTypeClassic = "classic";
+constexpr int16_t kVersionGroupIdNotFound = 6;
+
+void describe(const Group& group, wire::DescribeGroupsResponse::Group& answer, ArenaCopy& copy) {
+  const bool is_stable = group.is(GroupState::stable);
+  const std::string protocol = is_stable ? group.protocol().value_or("") : "";
+  answer.group_state = name(group.state());
+  answer.protocol_type = copy.text(group.protocol_type().value_or(""));
+  answer.protocol_data = copy.text(protocol);
+  answer.members = copy.array<wire::DescribeGroupsResponse::Member>(group.member_count());
+  for (size_t i = 0; i < answer.members.size(); ++i) {
+    const Member& member = *group.members()[i];
+    auto& described = answer.members[i];
+    described.member_id = copy.text(member.id());
+    described.group_instance_id = copy.nullable_text(member.instance_id);
+    described.client_id = copy.text(member.client_id);
+    described.client_host = copy.text(member.client_host);
+    // Before that they are of no generation that anybody lives in.
+    if (!is_stable) continue;
+    const Protocol* const chosen = member.find_protocol(protocol);
+    if (chosen != nullptr) described.member_metadata = copy.bytes(chosen->metadata);
+    described.member_assignment = copy.bytes(member.assignment);
+  }
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+// An empty filter lets everything through.
+bool passes(const wire::Array<std::string_view>& filter, std::string_view value) {
+  return filter.empty() || std::ranges::any_of(filter, [&](std::string_view wanted) {
+           return equal_ignoring_case(wanted, value);
+         });
+}
+
+}  // namespace
+
+void describe_groups(const GroupTable& table, DescribeGroupsCall& call) {
+  for (const DescribeItem& item : call.items) {
+    wire::DescribeGroupsResponse::Group& answer = *item.answer;
+    answer.group_id = item.group_id;
+    ArenaCopy copy(*call.arena);
+    if (const Group* group = table.find(item.group_id)) {
+      describe(*group, answer, copy);
+    } else {
+      answer.group_state = name(GroupState::dead);
+      if (call.api_version >= kVersionGroupIdNotFound) {
+        answer.error_code = static_cast<int16_t>(ErrorCode::group_id_not_found);
+        answer.error_message = "The group does not exist.";
+      }
+    }
+    if (copy.ok()) continue;
+    answer = {.group_id = item.group_id};
+    answer.error_code = static_cast<int16_t>(ErrorCode::group_max_size_reached);
+    answer.error_message = "The group is too large for one answer.";
+  }
+}
+
+void list_groups(GroupTable& table, ListGroupsCall& call) {
+  const wire::ListGroupsRequest& request = *call.request;
+  call.groups = {};
+  call.error = ErrorCode::none;
+  if (!passes(request.types_filter, kTypeClassic)) return;
+  const auto is_listed = [&](const Group& group) {
+    return passes(request.states_filter, name(group.state()));
+  };
+  size_t count = 0;
+  table.for_each([&](Group& group) { count += is_listed(group) ? 1 : 0; });
+  ArenaCopy copy(*call.arena);
+  call.groups = copy.array<wire::ListGroupsResponse::Group>(count);
+  size_t next = 0;
+  table.for_each([&](Group& group) {
+    if (!copy.ok() || !is_listed(group)) return;
+    call.groups[next++] = {
+        .group_id = copy.text(group.id()),
+        .protocol_type = copy.text(group.protocol_type().value_or("")),
+        .group_state = name(group.state()),
+        .group_type = kTypeClassic};
+  });
+  if (copy.ok()) return;
+  call.groups = {};
+  call.error = ErrorCode::coordinator_not_available;
+}
+
+}  // namespace weir::group

@@ -1,0 +1,78 @@
+#include "engine/handlers/api_table.h"
+
+#include <array>
+
+#include "engine/handlers/api_versions.h"
+#include "engine/handlers/create_partitions.h"
+#include "engine/handlers/create_topics.h"
+#include "engine/handlers/delete_groups.h"
+#include "engine/handlers/delete_topics.h"
+#include "engine/handlers/describe_cluster.h"
+#include "engine/handlers/describe_configs.h"
+#include "engine/handlers/describe_groups.h"
+#include "engine/handlers/fetch.h"
+#include "engine/handlers/find_coordinator.h"
+#include "engine/handlers/heartbeat.h"
+#include "engine/handlers/incremental_alter_configs.h"
+#include "engine/handlers/init_producer_id.h"
+#include "engine/handlers/join_group.h"
+#include "engine/handlers/leave_group.h"
+#include "engine/handlers/list_groups.h"
+#include "engine/handlers/list_offsets.h"
+#include "engine/handlers/list_partition_reassignments.h"
+#include "engine/handlers/metadata.h"
+#include "engine/handlers/offset_commit.h"
+#include "engine/handlers/offset_fetch.h"
+#include "engine/handlers/offset_for_leader_epoch.h"
+#include "engine/handlers/produce.h"
+#include "engine/handlers/sync_group.h"
+
+namespace weir::handlers {
+
+namespace {
+
+using wire::ApiKey;
+
+constexpr std::array kRows = {
+    ApiRow{ApiKey::produce, &start_produce, true},
+    ApiRow{ApiKey::fetch, &start_fetch},
+    ApiRow{ApiKey::list_offsets, &start_list_offsets},
+    ApiRow{ApiKey::api_versions, &start_api_versions},
+    ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
+    ApiRow{ApiKey::create_partitions, &start_create_partitions},
+    ApiRow{ApiKey::create_topics, &start_create_topics},
+    ApiRow{ApiKey::delete_topics, &start_delete_topics},
+    ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
+    ApiRow{ApiKey::describe_configs, &start_describe_configs},
+    ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
+    ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
+    ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
+    ApiRow{ApiKey::metadata, &start_metadata},
+    ApiRow{ApiKey::delete_groups, &start_delete_groups},
+    ApiRow{ApiKey::describe_groups, &start_describe_groups},
+    ApiRow{ApiKey::find_coordinator, &start_find_coordinator},
+    ApiRow{ApiKey::heartbeat, &start_heartbeat},
+    ApiRow{ApiKey::join_group, &start_join_group},
+    ApiRow{ApiKey::leave_group, &start_leave_group},
+    ApiRow{ApiKey::list_groups, &start_list_groups},
+    ApiRow{ApiKey::offset_commit, &start_offset_commit},
+    ApiRow{ApiKey::offset_fetch, &start_offset_fetch},
+    ApiRow{ApiKey::sync_group, &start_sync_group},
+};
+
+constexpr size_t kKeyCount = static_cast<size_t>(wire::kApiKeyMax) + 1;
+
+constexpr std::array<const ApiRow*, kKeyCount> kRowByKey = [] {
+  std::array<const ApiRow*, kKeyCount> rows{};
+  for (const ApiRow& row : kRows) rows[static_cast<size_t>(row.key)] = &row;
+  return rows;
+}();
+
+}  // namespace
+
+const ApiRow* find_row(ApiKey key) {
+  const auto index = static_cast<int16_t>(key);
+  return index < 0 || index > wire::kApiKeyMax ? nullptr : kRowByKey[static_cast<size_t>(index)];
+}
+
+}  // namespace weir::handlers

@@ -1,0 +1,232 @@
+#include "engine/handlers/produce.h"
+
+#include <algorithm>
+
+#include "engine/catalog/catalog.h"
+#include "engine/handlers/context.h"
+#include "engine/model/ports.h"
+
+namespace weir::handlers {
+
+using model::ErrorCode;
+
+namespace {
+
+constexpr int16_t kFirstVersionWithZstd = 7;
+constexpr int16_t kFirstVersionWithTopicIds = 13;
+// From here on clients understand that a transaction must be aborted (KIP-890).
+constexpr int16_t kFirstVersionWithAbortable = 11;
+
+int16_t code(ErrorCode error) { return static_cast<int16_t>(error); }
+
+bool is_transactional(std::span<const std::byte> records) {
+  return log::starts_with_batch(records) && log::BatchView(records).is_transactional();
+}
+
+}  // namespace
+
+void start_produce(Request& request) { request.run<ProduceHandler>(); }
+
+ProduceHandler::~ProduceHandler() {
+  for (size_t i = 0; i < part_count_; ++i) {
+    if (parts_[i].log_start != nullptr) std::destroy_at(parts_[i].log_start);
+    std::destroy_at(&parts_[i]);
+  }
+}
+
+void ProduceHandler::start() {
+  if (!request_.decode(in_)) return;
+  if (!resolve()) return request_.close_connection("request too large for its memory");
+  outstanding_ = 1;
+  if (in_.acks < -1 || in_.acks > 1) {
+    refuse_all(ErrorCode::invalid_required_acks);
+  } else if (lacks_transactional_id()) {
+    refuse_all(ErrorCode::transactional_id_authorization_failed);
+  } else {
+    mark_duplicates();
+    for (size_t i = 0; i < part_count_; ++i) append(parts_[i]);
+  }
+  if (--outstanding_ == 0) finish();
+}
+
+// Fills the response with every requested partition and makes a Part for each.
+bool ProduceHandler::resolve() {
+  size_t count = 0;
+  for (const auto& topic : in_.topic_data) count += topic.partition_data.size();
+  parts_ = static_cast<Part*>(arena().allocate(count * sizeof(Part), alignof(Part)));
+  out_.responses = wire::make_array<Response::Topic>(arena(), in_.topic_data.size());
+  if ((parts_ == nullptr && count > 0) || out_.responses.is_null()) return false;
+  for (size_t i = 0; i < in_.topic_data.size(); ++i) {
+    const auto& in = in_.topic_data[i];
+    Response::Topic& out = out_.responses[i];
+    out.name = in.name;
+    out.topic_id = in.topic_id;
+    out.partition_responses =
+        wire::make_array<Response::Partition>(arena(), in.partition_data.size());
+    if (out.partition_responses.is_null()) return false;
+    resolve_topic(in, out);
+  }
+  return true;
+}
+
+void ProduceHandler::resolve_topic(const wire::ProduceRequest::Topic& in, Response::Topic& out) {
+  const bool by_id = request_.api_version() >= kFirstVersionWithTopicIds;
+  const catalog::Catalog& catalog = context().catalog;
+  const catalog::Topic* const topic = by_id ? catalog.find(in.topic_id) : catalog.find(in.name);
+  for (size_t i = 0; i < in.partition_data.size(); ++i) {
+    Part& part = *std::construct_at(&parts_[part_count_++], *this);
+    const int32_t index = in.partition_data[i].index;
+    part.out = &out.partition_responses[i];
+    part.out->index = index;
+    part.out->base_offset = -1;
+    if (in.partition_data[i].records.has_value()) {
+      part.records = request_.writable(*in.partition_data[i].records);
+    }
+    if (topic == nullptr) {
+      refuse(part, by_id ? ErrorCode::unknown_topic_id : ErrorCode::unknown_topic_or_partition);
+    } else if (index < 0 || index >= topic->partition_count) {
+      refuse(part, ErrorCode::unknown_topic_or_partition);
+    } else if (topic->internal) {
+      refuse(part, ErrorCode::invalid_topic_exception, "clients may not write to internal topics");
+    } else {
+      part.topic = topic;
+      part.append.key = {topic->serial, model::PartitionIndex(index)};
+    }
+  }
+}
+
+// Kafka writes only the last of several batches for one partition and answers once. Whoever sends
+// such a request cannot tell what happened, so nothing of it is written.
+void ProduceHandler::mark_duplicates() {
+  if (part_count_ < 2) return;
+  Part** const sorted = arena().allocate_array<Part*>(part_count_);
+  if (sorted == nullptr) return refuse_all(ErrorCode::invalid_request);
+  size_t count = 0;
+  for (size_t i = 0; i < part_count_; ++i) {
+    if (parts_[i].topic != nullptr) sorted[count++] = &parts_[i];
+  }
+  std::sort(sorted, sorted + count,
+            [](const Part* a, const Part* b) { return a->append.key < b->append.key; });
+  for (size_t i = 1; i < count; ++i) {
+    if (sorted[i - 1]->append.key == sorted[i]->append.key) {
+      sorted[i - 1]->duplicate = sorted[i]->duplicate = true;
+    }
+  }
+}
+
+bool ProduceHandler::lacks_transactional_id() const {
+  if (in_.transactional_id.has_value()) return false;
+  return std::any_of(parts_, parts_ + part_count_,
+                     [](const Part& part) { return is_transactional(part.records); });
+}
+
+void ProduceHandler::append(Part& part) {
+  if (part.topic == nullptr) return;
+  if (part.duplicate) {
+    return refuse(part, ErrorCode::invalid_request, "the partition is named more than once");
+  }
+  const catalog::TopicConfig& config = part.topic->config;
+  const bool append_time = config.message_timestamp_type == catalog::TimestampType::log_append_time;
+  const log::BatchRules rules{
+      .batch_size_max = static_cast<size_t>(config.max_message_bytes),
+      .segment_size = static_cast<size_t>(config.effective_segment_bytes()),
+      .keys_required = config.compacts(),
+      .append_time = append_time,
+      .zstd_allowed = request_.api_version() >= kFirstVersionWithZstd,
+      .now_ms = context().io.clock.wall_ms(),
+      .timestamp_before_max_ms = config.message_timestamp_before_max_ms,
+      .timestamp_after_max_ms = config.message_timestamp_after_max_ms};
+  const log::BatchVerdict verdict = context().validator.validate(part.records, rules);
+  if (verdict.error != ErrorCode::none) return refuse_batch(part, verdict);
+  if (log::BatchView(verdict.batch).is_transactional()) {
+    // No transaction can have this partition: there is no coordinator that adds partitions.
+    return refuse(part, request_.api_version() >= kFirstVersionWithAbortable
+                            ? ErrorCode::transaction_abortable
+                            : ErrorCode::invalid_txn_state);
+  }
+  Metrics& metrics = context().metrics;
+  ++metrics.produce_batches;
+  metrics.produce_records += static_cast<uint64_t>(verdict.record_count);
+  metrics.produce_bytes += verdict.batch.size();
+  if (append_time) part.append_time_ms = rules.now_ms;
+  part.append.batch = verdict.batch;
+  ++outstanding_;
+  const auto home = context().catalog.home_core(*part.topic, part.append.key.index);
+  context().io.mailboxes.send(home, model::ports::kAppend, part.append);
+}
+
+void ProduceHandler::refuse(Part& part, ErrorCode error, std::string_view message) {
+  part.topic = nullptr;
+  part.out->error_code = code(error);
+  if (!message.empty()) part.out->error_message = message;
+}
+
+void ProduceHandler::refuse_all(ErrorCode error) {
+  for (size_t i = 0; i < part_count_; ++i) refuse(parts_[i], error);
+}
+
+void ProduceHandler::refuse_batch(Part& part, const log::BatchVerdict& verdict) {
+  if (verdict.with_log_start_offset) ask_log_start(part);
+  refuse(part, verdict.error, verdict.message);
+  auto errors = wire::make_array<Response::RecordError>(arena(), verdict.bad_records.size());
+  if (errors.is_null()) return;  // the code alone says enough
+  for (size_t i = 0; i < errors.size(); ++i) {
+    errors[i] = {.batch_index = verdict.bad_records[i],
+                 .batch_index_error_message = verdict.message};
+  }
+  part.out->record_errors = errors;
+}
+
+void ProduceHandler::ask_log_start(Part& part) {
+  constexpr int64_t kEarliest = -2;
+  auto* const place = static_cast<partition::OffsetsRequest*>(arena().allocate(
+      sizeof(partition::OffsetsRequest), alignof(partition::OffsetsRequest)));
+  if (place == nullptr) return;
+  part.log_start = std::construct_at(place);
+  part.log_start->bind_reply<&ProduceHandler::on_reply>(*this);
+  part.log_start->key = part.append.key;
+  part.log_start->timestamp = kEarliest;
+  ++outstanding_;
+  const auto home = context().catalog.home_core(*part.topic, part.append.key.index);
+  context().io.mailboxes.send(home, model::ports::kListOffsets, *part.log_start);
+}
+
+void ProduceHandler::on_reply(io::Message&) {
+  ASSERT(outstanding_ > 0);
+  if (--outstanding_ == 0) finish();
+}
+
+void ProduceHandler::finish() {
+  bool any_error = false;
+  for (size_t i = 0; i < part_count_; ++i) {
+    if (parts_[i].append.outcome_unknown) {
+      ++context().metrics.produce_outcomes_unknown;
+      return request_.close_connection("a storage device failed, the outcome is unknown");
+    }
+    report(parts_[i]);
+    any_error = any_error || parts_[i].out->error_code != 0;
+  }
+  if (in_.acks != 0) return request_.respond(out_);
+  if (any_error) return request_.close_connection("error in a Produce request with acks=0");
+  request_.respond_nothing();
+}
+
+void ProduceHandler::report(Part& part) {
+  Response::Partition& out = *part.out;
+  const partition::AppendRequest& append = part.append;
+  if (out.error_code == 0) {
+    out.error_code = code(append.error);
+    out.log_start_offset = append.log_start_offset.value();
+    if (append.error == ErrorCode::none) {
+      out.base_offset = append.base_offset.value();
+      // A duplicate is answered with the time stored back then.
+      out.log_append_time_ms =
+          append.log_append_time_ms >= 0 ? append.log_append_time_ms : part.append_time_ms;
+    }
+  } else if (part.log_start != nullptr && part.log_start->error == ErrorCode::none) {
+    out.log_start_offset = part.log_start->offset.value();
+  }
+  if (out.error_code != 0) ++context().metrics.produce_errors;
+}
+
+}  // namespace weir::handlers

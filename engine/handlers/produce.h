@@ -1,0 +1,71 @@
+#pragma once
+// Produce: batches are checked here, on the core of the connection, and appended by their partitions'
+// home cores. The answer leaves when every partition has told what became of its batch, which is when
+// the batch is on stable storage: acks 1 and -1 mean the same.
+//
+//   start ─▶ resolve topics ─▶ validate, send AppendRequests ─▶ on_appended … ─▶ respond
+//
+// acks 0: no answer; an error closes the connection. A device that failed under a batch closes it too,
+// without an answer for anything in the request (RELIABILITY 2.5).
+
+#include <span>
+
+#include "engine/handlers/request.h"
+#include "engine/log/batch_validator.h"
+#include "engine/model/error_code.h"
+#include "engine/partition/messages.h"
+#include "engine/wire/messages/produce.h"
+
+namespace weir::catalog {
+struct Topic;
+}
+
+namespace weir::handlers {
+
+class ProduceHandler final : public Handler {
+ public:
+  explicit ProduceHandler(Request& request) : Handler(request) {}
+  ~ProduceHandler() override;
+
+  void start() override;
+
+ private:
+  using Response = wire::ProduceResponse;
+
+  // One partition of the request. append is sent when the batch is good; log_start asks for the log
+  // start offset that belongs to some errors.
+  struct Part {
+    explicit Part(ProduceHandler& owner) { append.bind_reply<&ProduceHandler::on_reply>(owner); }
+
+    partition::AppendRequest append;
+    partition::OffsetsRequest* log_start = nullptr;  // in the arena
+    const catalog::Topic* topic = nullptr;           // while start() runs; null: refused
+    Response::Partition* out = nullptr;
+    std::span<std::byte> records;
+    int64_t append_time_ms = -1;  // what the batch was stamped with
+    bool duplicate = false;       // the request names the partition more than once
+  };
+
+  bool resolve();
+  void resolve_topic(const wire::ProduceRequest::Topic& in, Response::Topic& out);
+  void mark_duplicates();
+  bool lacks_transactional_id() const;
+  void append(Part& part);
+  void refuse(Part& part, model::ErrorCode error, std::string_view message = {});
+  void refuse_all(model::ErrorCode error);
+  void refuse_batch(Part& part, const log::BatchVerdict& verdict);
+  void ask_log_start(Part& part);
+  void on_reply(io::Message&);
+  void finish();
+  void report(Part& part);
+
+  wire::ProduceRequest in_;
+  Response out_;
+  Part* parts_ = nullptr;  // in the arena, destroyed with the handler
+  size_t part_count_ = 0;
+  size_t outstanding_ = 0;  // messages away, and 1 while start() runs
+};
+
+void start_produce(Request& request);
+
+}  // namespace weir::handlers

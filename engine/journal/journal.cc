@@ -1,0 +1,366 @@
+#include "engine/journal/journal.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "engine/model/planted.h"
+#include "io/base/logging.h"
+#include "io/base/units.h"
+
+namespace weir::journal {
+namespace {
+
+// Growth writes this block of zeros again and again: no large buffer for it.
+constexpr size_t kZeroBlock = 64 * 1024;
+
+}  // namespace
+
+Journal::Journal(io::CoreIo& core, const Config& config)
+    : core_(core), config_(config), size_(config.size_initial), grown_to_(config.size_initial) {
+  ASSERT(config_.size_initial >= kRecordsBegin + 3 * config_.record_size_max,
+         "journal of {} bytes cannot hold three records", config_.size_initial);
+  ASSERT(config_.size_max >= config_.size_initial && config_.commits_in_flight_max > 0);
+  for (uint32_t i = 0; i < config_.commits_in_flight_max; ++i) {
+    free_.push_back(std::make_unique<Commit>(*this, config_.record_size_max));
+  }
+  turn_end_op_.bind<&Journal::on_turn_end>(*this);
+  open_op_.bind<&Journal::on_open>(*this);
+  frontier_timer_.bind<&Journal::on_frontier_timer>(*this);
+  growth_write_.bind<&Journal::on_growth>(*this);
+}
+
+Journal::~Journal() { std::free(zeros_); }
+
+void Journal::open(const std::string& path, const LogId& log_id, uint64_t generation,
+                   io::Op& done) {
+  path_ = path;
+  log_id_ = log_id;
+  generation_ = generation;
+  open_done_ = &done;
+  core_.disk.open(open_op_, path_.c_str(), {.direct = true});
+}
+
+void Journal::on_open(io::Op& op) {
+  if (op.result() >= 0) file_ = io::FileId(op.result());
+  core_.loop.post(*open_done_, op.result() < 0 ? op.result() : 0);
+}
+
+void Journal::mark_dirty(Source& source, uint64_t bytes) {
+  ASSERT(!failed_);
+  source.waiting_bytes_ += bytes;
+  waiting_bytes_ += bytes;
+  if (!source.Source::DirtyHook::linked()) dirty_.push_back(source);
+  schedule();
+}
+
+void Journal::set_needed(Source& source, uint64_t sequence) {
+  ASSERT(sequence == 0 || sequence >= source.oldest_needed_);
+  // Ascending order holds because a source only ever moves to the newest record of all.
+  if (sequence == source.oldest_needed_) return;
+  source.Source::NeedHook::unlink();
+  source.oldest_needed_ = sequence;
+  if (sequence != 0) needed_.push_back(source);
+}
+
+void Journal::forget(Source& source) {
+  waiting_bytes_ -= source.waiting_bytes_;
+  source.waiting_bytes_ = 0;
+  source.Source::DirtyHook::unlink();
+  source.Source::NeedHook::unlink();
+  source.oldest_needed_ = 0;
+  advance_tail();
+}
+
+void Journal::schedule() {
+  if (!turn_end_op_.armed()) core_.loop.at_turn_end(turn_end_op_);
+}
+
+bool Journal::may_start() const {
+  if (failed_ || free_.empty() || dirty_.empty()) return false;
+  return in_flight_.empty() || waiting_bytes_ >= config_.early_commit_bytes;
+}
+
+void Journal::on_turn_end(io::Op&) {
+  while (may_start() && start_commit(false)) {
+  }
+  // A stalled journal goes on once a record has told recovery that old ones are not needed.
+  if (frontier_wanted_ && !failed_ && in_flight_.empty() && !free_.empty()) start_commit(true);
+  finish_drain();
+}
+
+void Journal::gather(Commit& commit) {
+  // A source that has more than fits goes to the back, so that the others get their turn.
+  base::IntrusiveList<Source, Source::DirtyHook> full;
+  while (Source* source = dirty_.pop_front()) {
+    const bool all = source->contribute(commit);
+    if (all) {
+      waiting_bytes_ -= source->waiting_bytes_;
+      source->waiting_bytes_ = 0;
+    } else {
+      full.push_back(*source);
+      if (!commit.carry_only() && !commit.room_inline(config_.extent_threshold)) break;
+    }
+  }
+  dirty_.splice_back(full);
+}
+
+bool Journal::start_commit(bool frontier) {
+  ASSERT(file_ != io::kNoFile);
+  Commit& commit = *free_.back();
+  commit.reset();
+  commit.set_carry_only(free_space() < config_.record_size_max + reserve());
+  if (commit.carry_only()) {
+    if (!stalled_) ++metrics_.stalls;
+    stalled_ = true;
+    ask_for_room();
+  } else {
+    stalled_ = false;
+  }
+  if (!frontier) gather(commit);
+  if (commit.empty() && !frontier) return false;
+
+  const auto size = static_cast<uint32_t>(commit.pack());
+  RecordHeader header{.log_id = log_id_, .generation = generation_, .sequence = next_sequence_};
+  if (!place(size, header.position)) {
+    UNREACHABLE("journal is full: {} of {} bytes live, record of {}", live_bytes_, size_, size);
+  }
+  header.size = size;
+  header.previous_checksum = previous_checksum_;
+  header.durable_sequence = durable_sequence_;
+  header.tail_sequence = tail_sequence_;
+  commit.seal(header);
+  previous_checksum_ = commit.header_.checksum;
+  ++next_sequence_;
+  head_ = header.position + size;
+  live_.push_back({header.sequence, header.position, size});
+  live_bytes_ += size;
+  metrics_.record_bytes += size;
+  metrics_.extent_bytes += commit.extent_bytes_;
+  if (frontier) ++metrics_.frontier_records;
+  frontier_wanted_ = false;
+  core_.loop.timers().cancel(frontier_timer_);
+
+  commit.submitted_ns_ = core_.clock.now().ns;
+  in_flight_.push_back(std::move(free_.back()));
+  free_.pop_back();
+  commit.submit(core_.disk, file_);
+  if (model::planted(model::Bug::ack_before_flush)) {
+    for (const Part& part : commit.parts_) part.source->committed(part);
+    commit.parts_.clear();
+  }
+  grow_if_needed();
+  return true;
+}
+
+uint64_t Journal::reserve() const { return (size_ - kRecordsBegin) / 8; }
+
+uint64_t Journal::free_space() const {
+  const uint64_t capacity = size_ - kRecordsBegin;
+  if (live_.empty()) return capacity;
+  const uint64_t tail = live_.front().position;
+  // What lies between the last record and the end is lost to a record that must wrap.
+  const uint64_t behind = head_ > tail ? grown_to_ - head_ : 0;
+  const uint64_t front = head_ > tail ? tail - kRecordsBegin : tail - head_;
+  return std::max(behind, front);
+}
+
+bool Journal::place(uint32_t size, uint64_t& position) {
+  const bool wrapped = !live_.empty() && head_ <= live_.front().position;
+  if (wrapped) {
+    position = head_;
+    return head_ + size < live_.front().position;
+  }
+  if (head_ + size > size_) size_ = grown_to_;  // growth takes effect where the ring would wrap
+  if (head_ + size <= size_) {
+    position = head_;
+    return true;
+  }
+  position = kRecordsBegin;
+  return live_.empty() || kRecordsBegin + size < live_.front().position;
+}
+
+void Journal::commit_finished(Commit& commit) {
+  if (commit.error_ != 0 && !model::planted(model::Bug::ignored_write_result)) fail(commit.error_);
+  commit.finished_ = true;
+  // Acks follow journal order: an earlier commit may still be on its way.
+  while (!in_flight_.empty() && in_flight_.front()->finished_) {
+    auto oldest = std::move(in_flight_.front());
+    in_flight_.pop_front();
+    if (!failed_) complete(*oldest);
+    oldest->reset();
+    free_.push_back(std::move(oldest));
+  }
+  if (failed_) return finish_drain();
+  if (in_flight_.empty() && dirty_.empty() && durable_sequence_ > 0 && !frontier_wanted_ &&
+      !live_.empty() && last_had_entries_) {
+    core_.loop.timers().arm_after(frontier_timer_, config_.frontier_delay_ns);
+  }
+  schedule();
+}
+
+void Journal::complete(Commit& commit) {
+  durable_sequence_ = commit.header_.sequence;
+  last_had_entries_ = !commit.entries_.empty();
+  ++metrics_.commits;
+  const int64_t took_ns = core_.clock.now().ns - commit.submitted_ns_;
+  metrics_.commit_latency_us.add(static_cast<uint64_t>(took_ns / 1000));
+  while (!live_.empty() && live_.front().sequence < commit.header_.tail_sequence) {
+    live_bytes_ -= live_.front().size;
+    live_.pop_front();
+  }
+  for (const Part& part : commit.parts_) part.source->committed(part);
+  advance_tail();
+}
+
+void Journal::advance_tail() {
+  // Records in flight are needed whatever they hold.
+  uint64_t oldest = durable_sequence_ + 1;
+  if (!needed_.empty()) oldest = std::min(oldest, needed_.front().oldest_needed_);
+  tail_sequence_ = std::max(tail_sequence_, oldest);
+  if (stalled_ && !live_.empty() && live_.front().sequence < tail_sequence_) {
+    frontier_wanted_ = true;
+    schedule();
+  }
+  if (live_bytes_ > (size_ - kRecordsBegin) / 2) ask_for_room();
+}
+
+void Journal::ask_for_room() {
+  // Growing is cheaper than moving bytes early; the oldest quarter goes once the ring is full-grown.
+  grow_if_needed();
+  if (live_.empty() || (grown_to_ > size_ && !stalled_)) return;
+  const uint64_t last = live_[live_.size() / 4].sequence;
+  auto* hook = needed_.empty() ? nullptr : &needed_.front();
+  std::vector<Source*> asked;
+  while (hook != nullptr && hook->oldest_needed_ <= last) {
+    asked.push_back(hook);
+    hook = needed_.next(*hook);
+  }
+  for (Source* source : asked) source->make_room();
+}
+
+void Journal::fail(int error) {
+  if (failed_) return;
+  failed_ = true;
+  base::log_error("journal", "write failed core={} file={} error=\"{}\": nothing more is acknowledged",
+                  core_.index.value(), path_, std::strerror(error));
+  core_.loop.timers().cancel(frontier_timer_);
+  for (auto& commit : in_flight_) {
+    for (const Part& part : commit->parts_) part.source->commit_failed();
+  }
+  while (Source* source = dirty_.pop_front()) source->commit_failed();
+  waiting_bytes_ = 0;
+  if (failure_op_ && !failure_op_->armed()) core_.loop.post(*failure_op_, -error);
+}
+
+void Journal::on_frontier_timer() {
+  frontier_wanted_ = true;
+  schedule();
+}
+
+void Journal::grow_if_needed() {
+  const uint64_t capacity = size_ - kRecordsBegin;
+  if (failed_ || growth_write_.armed() || grown_to_ >= config_.size_max) return;
+  if (live_bytes_ * 4 < capacity || grown_to_ > size_ + 2 * config_.growth_step) return;
+  if (!zeros_) {
+    zeros_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kZeroBlock));
+    std::memset(zeros_, 0, kZeroBlock);
+  }
+  const uint64_t size = std::min(config_.growth_step, config_.size_max - grown_to_);
+  growth_write_.pieces().clear();
+  for (uint64_t done = 0; done < size; done += kZeroBlock) {
+    growth_write_.pieces().push_back({zeros_, std::min<uint64_t>(kZeroBlock, size - done)});
+  }
+  growth_write_.start(core_.disk, file_, grown_to_, io::Durability::on_completion);
+}
+
+void Journal::on_growth(io::WholeWrite& write) {
+  if (write.error() != 0) {
+    // A full disk leaves the ring as it is: smaller, but whole.
+    base::log_warning("journal", "cannot grow core={} error=\"{}\"", core_.index.value(),
+                      std::strerror(write.error()));
+    config_.size_max = grown_to_;
+    return finish_drain();
+  }
+  grown_to_ += write.size();
+  ++metrics_.growths;
+  grow_if_needed();
+  schedule();
+}
+
+void Journal::drain(io::Op& done) {
+  ASSERT(drain_done_ == nullptr);
+  drain_done_ = &done;
+  schedule();
+}
+
+void Journal::finish_drain() {
+  if (!drain_done_ || !in_flight_.empty() || growth_write_.armed()) return;
+  if (!failed_ && !dirty_.empty()) return;
+  core_.loop.timers().cancel(frontier_timer_);
+  core_.loop.post(*std::exchange(drain_done_, nullptr), failed_ ? -EIO : 0);
+}
+
+void Journal::close(io::Op& done) {
+  ASSERT(in_flight_.empty());
+  core_.loop.timers().cancel(frontier_timer_);
+  core_.disk.close(done, std::exchange(file_, io::kNoFile));
+}
+
+base::Status create_journal(io::Loop& loop, io::Disk& disk, const std::string& path,
+                            const Superblock& superblock, uint64_t size) {
+  struct Steps {
+    io::Op op;
+    io::WholeWrite write;
+    void on_op(io::Op&) {}
+    void on_write(io::WholeWrite&) { done = true; }
+    bool done = false;
+  } steps;
+  steps.op.bind<&Steps::on_op>(steps);
+  steps.write.bind<&Steps::on_write>(steps);
+  const auto failure = [&](const char* what, int code) {
+    return base::error(code, fmt::format("{} {}: {}", what, path, std::strerror(code)));
+  };
+
+  disk.open(steps.op, path.c_str(), {.create = true, .direct = true});
+  loop.run_until(steps.op);
+  if (steps.op.result() < 0) return failure("cannot create journal", -steps.op.result());
+  const io::FileId file(steps.op.result());
+
+  constexpr size_t kChunk = kRecordsBegin;
+  auto* block = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kChunk));
+  int error = 0;
+  // Zeros first: superblocks that are there mean that the rest is.
+  std::memset(block, 0, kChunk);
+  for (uint64_t at = kRecordsBegin; at < size && error == 0;) {
+    steps.write.pieces().clear();
+    uint64_t bytes = 0;
+    while (at + bytes < size && steps.write.pieces().size() < io::kSlicesMax) {
+      const uint64_t piece = std::min<uint64_t>(kChunk, size - at - bytes);
+      steps.write.pieces().push_back({block, piece});
+      bytes += piece;
+    }
+    steps.write.start(disk, file, at, io::Durability::on_completion);
+    loop.run_until(steps.write.op());
+    error = steps.write.error();
+    at += bytes;
+  }
+  for (uint32_t copy = 0; copy < kSuperblockCopies; ++copy) {
+    encode_superblock(superblock, copy, {block + copy * io::kBlockSize, io::kBlockSize});
+  }
+  if (error == 0) {
+    steps.write.pieces().assign(1, {block, kChunk});
+    steps.write.start(disk, file, 0, io::Durability::on_completion);
+    loop.run_until(steps.write.op());
+    error = steps.write.error();
+  }
+  std::free(block);
+  disk.close(steps.op, file);
+  loop.run_until(steps.op);
+  if (error != 0) return failure("cannot write journal", error);
+  return {};
+}
+
+}  // namespace weir::journal

@@ -1,0 +1,45 @@
+#pragma once
+// Segment: one file of whole record batches from position 0 on. Appends go to the last segment of a log;
+// the ones before are sealed (complete, exact size, read-only) or about to be.
+//
+// Cursors, all byte positions of this file; ascending from left to right:
+//   written <= submitted, written <= committed <= gathered <= end
+//     written    below it everything is durable in the file; a block boundary until sealed
+//     submitted  below it blocks are in the file or on their way there
+//     committed  below it everything is durable, in the file or in the journal
+//     gathered   below it everything is durable or part of a commit in flight
+//     end        below it there are batches, in the file or in the buffer
+// Owned by a Log on the partition's home core.
+
+#include <cstdint>
+
+#include "engine/log/append_buffer.h"
+#include "engine/log/ledger.h"
+#include "engine/model/ids.h"
+#include "io/disk.h"
+
+namespace weir::log {
+
+struct Segment {
+  Segment(model::Offset base, BufferPool& pool) : base_offset(base), ledger(base), buffer(pool) {}
+
+  model::Offset base_offset;
+  io::FileId file = io::kNoFile;  // open while this segment may be written
+  uint64_t end = 0;
+  uint64_t gathered = 0;
+  uint64_t committed = 0;
+  uint64_t written = 0;
+  uint64_t submitted = 0;
+  uint64_t allocated = 0;  // size of the file; appends stay below
+  model::Offset gathered_offset;  // next offset behind `gathered`
+  uint32_t gather_checksum = 0;   // over [gathered, end)
+  bool sealed = false;
+  bool ledger_loaded = true;      // sealed segments read theirs when first asked
+  int64_t created_ms = 0;
+  Ledger ledger;
+  AppendBuffer buffer;            // empty once sealed
+
+  bool holds(uint64_t position) const { return position >= buffer.begin() && position < end; }
+};
+
+}  // namespace weir::log

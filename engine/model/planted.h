@@ -1,0 +1,33 @@
+#pragma once
+// Planted bugs: switches that make the engine wrong on purpose, so that the simulator can show that it
+// finds such bugs (RELIABILITY 3.7). They exist only in builds with WEIR_PLANTED_BUGS; elsewhere
+// planted() is a constant false and nothing of them is in the program.
+
+#include <cstdint>
+
+namespace weir::model {
+
+enum class Bug : uint8_t {
+  none,
+  ack_before_flush,
+  high_watermark_before_flush,
+  header_only_checksum,
+  no_position_in_checksum,
+  cut_at_first_bad_regardless,
+  cut_kept_one_too_many,
+  ignored_write_result,
+  retry_of_failed_flush,
+  dedup_window_not_restored,
+  missing_directory_flush,
+  buffer_reused_before_completion,
+  offset_commit_acked_early,
+};
+
+#ifdef WEIR_PLANTED_BUGS
+inline Bug planted_bug = Bug::none;  // set once by the simulator's command line
+inline bool planted(Bug bug) { return planted_bug == bug; }
+#else
+constexpr bool planted(Bug) { return false; }
+#endif
+
+}  // namespace weir::model

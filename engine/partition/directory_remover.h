@@ -1,0 +1,41 @@
+#pragma once
+// DirectoryRemover: takes deleted partitions' directories away in the background: renamed first, so that a crash
+// leaves nothing that looks alive, then file by file. One directory at a time; one core.
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "engine/model/ids.h"
+#include "io/core_io.h"
+
+namespace weir::partition {
+
+class DirectoryRemover {
+ public:
+  DirectoryRemover(io::CoreIo& core, std::string topics_directory);
+  DirectoryRemover(const DirectoryRemover&) = delete;
+
+  // `directory` is renamed to `deleted`, then removed. A directory that does not exist is no error.
+  void remove(std::string directory, std::string deleted);
+  bool idle() const { return stage_ == Stage::idle; }
+
+ private:
+  enum class Stage : uint8_t { idle, renaming, syncing, removing_files, removing_directory };
+  struct Work {
+    std::string directory;
+    std::string deleted;
+  };
+  void begin();
+  void on_step(io::Op& op);
+  void next_file();
+
+  io::CoreIo& core_;
+  std::string topics_directory_;
+  io::Op op_;
+  Stage stage_ = Stage::idle;
+  std::deque<Work> queue_;
+  std::vector<std::string> files_;
+};
+
+}  // namespace weir::partition

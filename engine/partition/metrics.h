@@ -1,0 +1,33 @@
+#pragma once
+// What the partitions of one core count. Plain members of the owning core; merged when scraped.
+
+#include <cstdint>
+
+namespace weir::partition {
+
+struct Metrics {
+  uint64_t appended_batches = 0;
+  uint64_t appended_records = 0;
+  uint64_t appended_bytes = 0;
+  uint64_t duplicate_batches = 0;
+  uint64_t read_bytes = 0;
+  uint64_t cold_reads = 0;
+  uint64_t flushed_bytes = 0;
+  uint64_t segments_sealed = 0;
+  uint64_t append_errors = 0;
+
+  static constexpr void describe(auto& metric, auto& m) {
+    metric("weir_appended_batches_total", "record batches made durable", m.appended_batches);
+    metric("weir_appended_records_total", "records made durable", m.appended_records);
+    metric("weir_appended_bytes_total", "bytes of record batches made durable", m.appended_bytes);
+    metric("weir_duplicate_batches_total", "retries answered with the original offset",
+           m.duplicate_batches);
+    metric("weir_read_bytes_total", "bytes of record batches handed to fetches", m.read_bytes);
+    metric("weir_cold_reads_total", "reads of a partition that went to the disk", m.cold_reads);
+    metric("weir_flushed_bytes_total", "bytes moved from journal to segments", m.flushed_bytes);
+    metric("weir_segments_sealed_total", "segments completed", m.segments_sealed);
+    metric("weir_append_errors_total", "batches refused by a partition", m.append_errors);
+  }
+};
+
+}  // namespace weir::partition

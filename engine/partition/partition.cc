@@ -1,0 +1,394 @@
+#include "engine/partition/partition.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/model/planted.h"
+#include "io/base/assert.h"
+#include "io/base/units.h"
+
+namespace weir::partition {
+
+using model::ErrorCode;
+
+Partition::Partition(Services& services, const Config& config, model::PartitionKey key,
+                     const std::string& directory, const PartitionSettings& settings)
+    : services_(services),
+      config_(config),
+      key_(key),
+      settings_(settings),
+      log_(services.pool, directory),
+      keeper_(services, log_, producers_, *this) {
+  keeper_.set_new(true);
+}
+
+Partition::~Partition() { base::TaggedHook<2>::unlink(); }
+
+void Partition::restore(Recovered recovered) {
+  ASSERT(log_.empty());
+  keeper_.set_new(false);
+  for (RecoveredSegment& found : recovered.segments) {
+    auto segment = std::make_unique<log::Segment>(found.base_offset, services_.pool);
+    segment->end = segment->gathered = segment->committed = found.end;
+    segment->written = segment->submitted = found.end;
+    segment->allocated = found.allocated;
+    segment->sealed = found.sealed;
+    segment->ledger_loaded = found.ledger_loaded;
+    segment->ledger = std::move(found.ledger);
+    segment->gathered_offset = segment->ledger.next_offset();
+    log_.add_segment(std::move(segment));
+  }
+  log_.set_offsets(recovered.log_start, recovered.log_end);
+  for (const auto& start : recovered.epochs) log_.note_epoch(start.epoch, start.start_offset);
+  producers_ = std::move(recovered.producers);
+  high_watermark_ = recovered.log_end;
+  if (log_.empty()) return;
+  log::Segment& active = log_.active();
+  active.buffer.start_at(recovered.tail_begin);
+  active.buffer.append(recovered.tail);
+  ASSERT(active.buffer.end() == active.end && recovered.written <= active.end);
+  active.written = active.submitted = recovered.written;
+  active.gathered_offset = recovered.log_end;
+  keeper_.open_active();
+  if (active.end > 0) want_carry();
+}
+
+void Partition::append(AppendRequest& request) {
+  if (removed_) return answer(request, ErrorCode::unknown_topic_or_partition);
+  if (services_.journal.failed()) return answer(request, ErrorCode::kafka_storage_error);
+  if (queue_.empty() && try_append(request)) return;
+  queue_.push_back(&request);
+  if (!keeper_.making_space()) keeper_.make_space(request.batch.size(), settings_.segment_bytes);
+}
+
+// Places or answers the request; false when it must wait for room in a file.
+bool Partition::try_append(AppendRequest& request) {
+  const log::BatchView batch(request.batch);
+  if (batch.has_producer_id()) {
+    const auto verdict = producers_.check(batch);
+    if (verdict.error != ErrorCode::none) {
+      request.log_start_offset = log_.start_offset();
+      answer(request, verdict.error);
+      return true;
+    }
+    if (verdict.duplicate) {
+      ++services_.metrics.duplicate_batches;
+      request.base_offset = verdict.duplicate->base_offset;
+      request.log_append_time_ms = verdict.duplicate->timestamp;
+      request.log_start_offset = log_.start_offset();
+      const model::Offset next = verdict.duplicate->last_offset + 1;
+      // The original may not be durable yet; an answer now would promise too much.
+      if (next <= high_watermark_) {
+        answer(request, ErrorCode::none);
+      } else {
+        duplicates_.push_back({&request, next});
+      }
+      return true;
+    }
+  }
+  if (log_.empty() || log_.active().file == io::kNoFile ||
+      !log_.fits_segment(request.batch.size(), settings_.segment_bytes) ||
+      !log_.fits_allocated(request.batch.size())) {
+    return false;
+  }
+  place(request, batch);
+  return true;
+}
+
+void Partition::place(AppendRequest& request, const log::BatchView& batch) {
+  const log::Placed placed = log_.append(request.batch, services_.leader_epoch);
+  if (batch.has_producer_id()) {
+    producers_.append(batch, placed.base_offset, services_.io.clock.wall_ms());
+    producers_.limit(config_.producers_max);
+  }
+  request.base_offset = placed.base_offset;
+  request.log_append_time_ms = batch.is_append_time() ? batch.max_timestamp() : -1;
+  waiting_.push_back({&request, placed.next_offset});
+  if (model::planted(model::Bug::high_watermark_before_flush)) {
+    high_watermark_ = placed.next_offset;
+    log_.active().committed = log_.active().end;
+  }
+  services_.journal.mark_dirty(*this, request.batch.size());
+  keeper_.allocate_ahead(settings_.segment_bytes);
+}
+
+void Partition::append_queued() {
+  while (!queue_.empty()) {
+    AppendRequest& request = *queue_.front();
+    if (services_.journal.failed()) return fail_queued(ErrorCode::kafka_storage_error);
+    if (!try_append(request)) {
+      if (!keeper_.making_space()) {
+        keeper_.make_space(request.batch.size(), settings_.segment_bytes);
+      }
+      return;
+    }
+    queue_.pop_front();
+  }
+}
+
+void Partition::answer(AppendRequest& request, ErrorCode error) {
+  request.error = error;
+  if (error != ErrorCode::none) {
+    request.base_offset = model::kNoOffset;
+    request.log_append_time_ms = -1;
+    ++services_.metrics.append_errors;
+  }
+  services_.io.mailboxes.reply(request);
+}
+
+void Partition::fail_queued(ErrorCode error) {
+  while (!queue_.empty()) {
+    AppendRequest& request = *queue_.front();
+    queue_.pop_front();
+    answer(request, error);
+  }
+}
+
+bool Partition::contribute(journal::Commit& commit) {
+  if (removed_) return true;
+  if (!commit.carry_only()) {
+    for (const auto& segment : log_.segments()) {
+      if (segment->sealed || segment->gathered == segment->end) continue;
+      if (!contribute_segment(commit, *segment)) return false;
+    }
+  }
+  if (log_.empty()) return true;
+  const bool carried = contribute_carry(commit);
+  return carried && log_.active().gathered == log_.active().end;
+}
+
+bool Partition::contribute_segment(journal::Commit& commit, log::Segment& segment) {
+  const uint64_t size = segment.end - segment.gathered;
+  const uint64_t stop = base::round_down(segment.end, io::kBlockSize);
+  const bool direct = size >= services_.journal.config().extent_threshold &&
+                      segment.file != io::kNoFile && !keeper_.flushing();
+  journal::Entry entry;
+  entry.key = key_;
+  entry.leader_epoch = model::LeaderEpoch(services_.leader_epoch);
+  entry.segment_base_offset = segment.base_offset;
+  entry.base_offset = segment.gathered_offset;
+  entry.next_offset = segment.ledger.next_offset();
+  entry.begin = segment.gathered;
+  entry.end = segment.end;
+  entry.data_checksum = segment.gather_checksum;
+  if (direct) {
+    if (!commit.room_extent(stop - segment.submitted) || !commit.room_inline(segment.end - stop)) {
+      return false;
+    }
+    entry.kind = journal::EntryKind::extent;
+    entry.inline_begin = stop;
+    pieces_.clear();
+    segment.buffer.slices(segment.submitted, stop, pieces_);
+    commit.add_extent(segment.file, segment.submitted, pieces_);
+    segment.submitted = stop;
+  } else {
+    if (!commit.room_inline(size)) return false;
+    entry.kind = journal::EntryKind::inline_data;
+    entry.inline_begin = segment.gathered;
+  }
+  pieces_.clear();
+  segment.buffer.slices(entry.inline_begin, segment.end, pieces_);
+  commit.add(*this, entry, pieces_);
+  segment.gathered = segment.end;
+  segment.gathered_offset = entry.next_offset;
+  ++parts_in_flight_;
+  return true;
+}
+
+// The last bytes that only the journal has, copied forward so that older records can go.
+bool Partition::contribute_carry(journal::Commit& commit) {
+  if (!carry_wanted_ || log_.empty()) return true;
+  log::Segment& active = log_.active();
+  if (keeper_.flushing() || keeper_.has_unsealed()) return true;  // asked for again when they are over
+  if (active.submitted > active.written || active.end == 0) {
+    carry_wanted_ = false;  // the extent in flight does the same
+    making_room_ = false;
+    return true;
+  }
+  const uint64_t size = active.gathered - active.written;
+  if (size > config_.carry_bytes_max && keeper_.flush()) return true;
+  if (!commit.room_inline(size)) return false;
+  journal::Entry entry;
+  entry.key = key_;
+  entry.kind = journal::EntryKind::carry;
+  entry.leader_epoch = model::LeaderEpoch(services_.leader_epoch);
+  entry.segment_base_offset = active.base_offset;
+  entry.base_offset = entry.next_offset = active.gathered_offset;
+  entry.begin = entry.end = active.gathered;
+  entry.inline_begin = active.written;
+  pieces_.clear();
+  active.buffer.slices(active.written, active.gathered, pieces_);
+  commit.add(*this, entry, pieces_);
+  carry_wanted_ = false;
+  ++parts_in_flight_;
+  return true;
+}
+
+void Partition::committed(const journal::Part& part) {
+  if (!model::planted(model::Bug::ack_before_flush)) ASSERT(parts_in_flight_ > 0);
+  if (parts_in_flight_ > 0) --parts_in_flight_;
+  if (removed_) return tell_if_quiet();
+  const auto found =
+      std::ranges::find_if(log_.segments().rbegin(), log_.segments().rend(),
+                           [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
+  ASSERT(found != log_.segments().rend());
+  log::Segment& segment = **found;
+  const uint64_t newly = part.end - std::min(part.end, segment.committed);
+  segment.committed = std::max(segment.committed, part.end);
+  if (part.kind == journal::EntryKind::extent) {
+    segment.written = std::max(segment.written, part.inline_begin);
+  }
+  high_watermark_ = std::max(high_watermark_, part.next_offset);
+  ASSERT(log_.start_offset() <= high_watermark_ && high_watermark_ <= log_.end_offset());
+
+  const bool holds_all = part.kind != journal::EntryKind::inline_data &&
+                         &segment == &log_.active() && !keeper_.has_unsealed();
+  if (holds_all || oldest_needed() == 0) {
+    services_.journal.set_needed(*this, part.sequence);
+  }
+  if (part.kind != journal::EntryKind::inline_data) making_room_ = false;
+  answer_waiting();
+  if (newly > 0) waiters_.on_bytes(newly);
+  after_commit(segment);
+}
+
+void Partition::after_commit(log::Segment& segment) {
+  keeper_.on_commit();
+  if (&segment == &log_.active() && segment.committed - segment.written >= config_.flush_bytes) {
+    keeper_.flush();
+  }
+  keeper_.checkpoint(false);
+  keeper_.seal_next();
+  touch_cache();
+}
+
+void Partition::answer_waiting() {
+  while (!waiting_.empty() && waiting_.front().next_offset <= high_watermark_) {
+    AppendRequest& request = *waiting_.front().request;
+    waiting_.pop_front();
+    const log::BatchView batch(request.batch);
+    ++services_.metrics.appended_batches;
+    services_.metrics.appended_records += static_cast<uint64_t>(batch.record_count());
+    services_.metrics.appended_bytes += request.batch.size();
+    request.log_start_offset = log_.start_offset();
+    answer(request, ErrorCode::none);
+  }
+  if (duplicates_.empty()) return;
+  std::erase_if(duplicates_, [&](const Waiting& waiting) {
+    if (waiting.next_offset > high_watermark_) return false;
+    answer(*waiting.request, ErrorCode::none);
+    return true;
+  });
+}
+
+void Partition::commit_failed() {
+  parts_in_flight_ = 0;
+  // What was submitted may or may not be on the disk: no answer can be right (RELIABILITY 2.5).
+  for (auto* list : {&duplicates_}) {
+    for (const Waiting& waiting : std::exchange(*list, {})) {
+      waiting.request->outcome_unknown = true;
+      answer(*waiting.request, ErrorCode::kafka_storage_error);
+    }
+  }
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    waiting.request->outcome_unknown = true;
+    answer(*waiting.request, ErrorCode::kafka_storage_error);
+  }
+  fail_queued(ErrorCode::kafka_storage_error);
+}
+
+void Partition::make_room() {
+  if (making_room_ || removed_ || log_.empty() || keeper_.has_unsealed()) return;
+  making_room_ = true;
+  if (keeper_.flushing() || keeper_.flush()) return;
+  want_carry();
+}
+
+void Partition::want_carry() {
+  carry_wanted_ = true;
+  if (!services_.journal.failed()) services_.journal.mark_dirty(*this, 0);
+}
+
+void Partition::on_space(int error) {
+  if (error != 0) return fail_queued(ErrorCode::kafka_storage_error);
+  if (!removed_) append_queued();
+}
+
+void Partition::on_flushed() {
+  if (removed_ || services_.journal.failed()) return;
+  const log::Segment& active = log_.active();
+  if (making_room_ || carry_wanted_) {
+    if (active.committed - active.written > config_.carry_bytes_max && keeper_.flush()) return;
+    return want_carry();
+  }
+  // Bytes that were too many for the record waited for the flush to be over.
+  if (active.gathered < active.end) services_.journal.mark_dirty(*this, 0);
+}
+
+void Partition::on_sealed() {
+  // The old segment's bytes are in its file: its journal records can go once the rest is carried.
+  making_room_ = false;
+  if (!removed_ && log_.active().end > 0) want_carry();
+}
+
+void Partition::on_keeper_failed(int error) {
+  if (!removed_) services_.journal.fail(error);
+}
+
+void Partition::end_read() {
+  ASSERT(readers_ > 0);
+  --readers_;
+  tell_if_quiet();
+}
+
+void Partition::remove(QuietListener& listener) {
+  ASSERT(!removed_);
+  removed_ = true;
+  quiet_listener_ = &listener;
+  waiters_.on_change();
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    answer(*waiting.request, ErrorCode::unknown_topic_or_partition);
+  }
+  for (const Waiting& waiting : std::exchange(duplicates_, {})) {
+    answer(*waiting.request, ErrorCode::unknown_topic_or_partition);
+  }
+  fail_queued(ErrorCode::unknown_topic_or_partition);
+  tell_if_quiet();
+}
+
+bool Partition::quiet() const {
+  return parts_in_flight_ == 0 && readers_ == 0 && keeper_.idle() && queue_.empty() &&
+         waiting_.empty() && duplicates_.empty();
+}
+
+void Partition::tell_if_quiet() {
+  if (!removed_ || !quiet_listener_ || !quiet()) return;
+  services_.journal.forget(*this);
+  std::exchange(quiet_listener_, nullptr)->on_partition_quiet(*this);
+}
+
+void Partition::prepare_stop() {
+  if (removed_ || log_.empty() || services_.journal.failed()) return;
+  keeper_.flush();
+  keeper_.checkpoint(true);
+}
+
+void Partition::touch_cache() {
+  auto& by_age = services_.tail_cache.by_age;
+  base::TaggedHook<2>::unlink();
+  by_age.push_back(*this);
+  // Quiet partitions give back first; this one, the youngest, only when it is alone.
+  while (services_.pool.used_bytes() > services_.tail_cache.budget_bytes && !by_age.empty()) {
+    Partition& oldest = *by_age.pop_front();
+    oldest.drop_cache();
+    if (&oldest == this) break;
+  }
+}
+
+void Partition::drop_cache() {
+  if (log_.empty()) return;
+  log::Segment& active = log_.active();
+  active.buffer.drop_before(active.ledger.boundary_at_or_before(active.written));
+}
+
+}  // namespace weir::partition

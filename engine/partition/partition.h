@@ -1,0 +1,157 @@
+#pragma once
+// Partition: the state machine of one partition on its home core: appends in order, what is durable, who waits.
+//
+//   append():     producer check, offset, copy into the append buffer, marked dirty at the journal
+//   contribute(): the journal's next commit takes what waits: large runs go straight to the segment (extent),
+//                 the rest rides in the record
+//   committed():  the high watermark moves, producers are answered, waiting fetches are told
+//
+// Invariant: log start <= high watermark <= log end; only bytes below the high watermark are ever read.
+// An append waits in a queue while its segment file is made or grown; nothing is reordered.
+// Lifetime: owned by PartitionTable; may be destroyed when quiet() (nothing in flight, nobody reading).
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/journal/journal.h"
+#include "engine/log/log.h"
+#include "engine/partition/config.h"
+#include "engine/partition/fetch_waiters.h"
+#include "engine/partition/messages.h"
+#include "engine/partition/producer_state.h"
+#include "engine/partition/segment_keeper.h"
+#include "engine/partition/services.h"
+
+namespace weir::partition {
+
+// The part of a topic's settings that its partitions act on.
+struct PartitionSettings {
+  uint64_t segment_bytes = uint64_t{1} << 30;
+  bool operator==(const PartitionSettings&) const = default;
+};
+
+// One segment as recovery found it; plain memory, owned by no core yet.
+struct RecoveredSegment {
+  model::Offset base_offset;
+  uint64_t end = 0;
+  uint64_t allocated = 0;
+  bool sealed = false;
+  bool ledger_loaded = false;
+  log::Ledger ledger;
+};
+
+// What recovery found of a partition; the last segment is the active one.
+struct Recovered {
+  std::vector<RecoveredSegment> segments;  // oldest first
+  model::Offset log_start;
+  model::Offset log_end;
+  uint64_t written = 0;          // of the active segment: durable in its file
+  uint64_t tail_begin = 0;       // a block boundary at or below `written`
+  std::vector<std::byte> tail;   // bytes of the active segment from tail_begin to its end
+  ProducerState producers;
+  std::vector<log::EpochStart> epochs;
+};
+
+class Partition final : public journal::Source,
+                        public SegmentKeeper::Owner,
+                        public base::TaggedHook<2> {
+ public:
+  Partition(Services& services, const Config& config, model::PartitionKey key,
+            const std::string& directory, const PartitionSettings& settings);
+  ~Partition() override;
+
+  model::PartitionKey key() const { return key_; }
+  void set_settings(const PartitionSettings& settings) { settings_ = settings; }
+
+  // Before serving: takes what recovery found; the last partial block is carried into the new journal.
+  void restore(Recovered recovered);
+
+  void append(AppendRequest& request);
+
+  log::Log& log() { return log_; }
+  model::Offset log_start_offset() const { return log_.start_offset(); }
+  model::Offset high_watermark() const { return high_watermark_; }
+  // First offset of the oldest open transaction, else the high watermark.
+  model::Offset last_stable_offset() const { return high_watermark_; }
+  int32_t leader_epoch() const { return services_.leader_epoch; }
+  FetchWaiters& waiters() { return waiters_; }
+  ProducerState& producers() { return producers_; }
+
+  // A read uses the log's memory or files; it must not go away.
+  void begin_read() { ++readers_; }
+  void end_read();
+
+  // The topic is deleted: everything that waits is answered, nothing new is taken. The listener is told once
+  // no operation of this partition is in flight; it may then destroy it.
+  class QuietListener {
+   public:
+    virtual ~QuietListener() = default;
+    virtual void on_partition_quiet(Partition& partition) = 0;
+  };
+  void remove(QuietListener& listener);
+  bool removed() const { return removed_; }
+  bool quiet() const;
+
+  // Flushes what can be flushed before a clean stop.
+  void prepare_stop();
+  void drop_cache();  // gives back buffers of bytes that are in segments
+
+  // journal::Source
+  bool contribute(journal::Commit& commit) override;
+  void committed(const journal::Part& part) override;
+  void commit_failed() override;
+  void make_room() override;
+
+  // SegmentKeeper::Owner
+  void on_space(int error) override;
+  void on_flushed() override;
+  void on_sealed() override;
+  void on_keeper_failed(int error) override;
+  void on_keeper_idle() override { tell_if_quiet(); }
+  model::Offset committed_offset() const override { return high_watermark_; }
+
+ private:
+  struct Waiting {
+    AppendRequest* request;
+    model::Offset next_offset;  // answered once this is the high watermark or below it
+  };
+
+  bool try_append(AppendRequest& request);
+  void append_queued();
+  void place(AppendRequest& request, const log::BatchView& batch);
+  void answer(AppendRequest& request, model::ErrorCode error);
+  void answer_waiting();
+  void fail_queued(model::ErrorCode error);
+  bool contribute_segment(journal::Commit& commit, log::Segment& segment);
+  bool contribute_carry(journal::Commit& commit);
+  void after_commit(log::Segment& segment);
+  void want_carry();
+  void touch_cache();
+  void tell_if_quiet();
+
+  Services& services_;
+  const Config& config_;
+  model::PartitionKey key_;
+  PartitionSettings settings_;
+  log::Log log_;
+  ProducerState producers_;
+  SegmentKeeper keeper_;
+  FetchWaiters waiters_;
+
+  model::Offset high_watermark_{0};
+  std::deque<AppendRequest*> queue_;    // not placed yet: no room in the file
+  std::deque<Waiting> waiting_;         // placed, not durable; ascending next_offset
+  std::vector<Waiting> duplicates_;     // retries of batches that are not durable yet
+  std::vector<io::Slice> pieces_;       // scratch of contribute
+  uint32_t parts_in_flight_ = 0;
+  uint32_t readers_ = 0;
+  bool making_room_ = false;            // flushing so that old journal records can go
+  bool carry_wanted_ = false;
+  bool removed_ = false;
+  QuietListener* quiet_listener_ = nullptr;
+};
+
+}  // namespace weir::partition

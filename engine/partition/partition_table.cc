@@ -1,0 +1,212 @@
+#include "engine/partition/partition_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "engine/model/ports.h"
+
+namespace weir::partition {
+
+using model::ErrorCode;
+
+template <class Job>
+Job& PartitionTable::Jobs<Job>::take(PartitionTable& table, Services& services) {
+  if (free.empty()) {
+    all.push_back(std::make_unique<Job>(table, services));
+    return *all.back();
+  }
+  Job& job = *free.back();
+  free.pop_back();
+  return job;
+}
+
+PartitionTable::PartitionTable(Services& services, const Config& config,
+                               std::string data_directory)
+    : services_(services),
+      config_(config),
+      data_directory_(std::move(data_directory)),
+      remover_(services.io, services.topics_directory) {
+  reap_op_.bind<&PartitionTable::on_reap>(*this);
+}
+
+// In a simulated crash watches are still out: they are never answered.
+PartitionTable::~PartitionTable() {
+  for (auto& [key, partition] : partitions_) partition->waiters().abandon();
+}
+
+void PartitionTable::listen() {
+  io::Mailboxes& mailboxes = services_.io.mailboxes;
+  mailboxes.listen<&PartitionTable::on_append>(model::ports::kAppend, *this);
+  mailboxes.listen<&PartitionTable::on_read>(model::ports::kRead, *this);
+  mailboxes.listen<&PartitionTable::on_release_read>(model::ports::kReleaseRead, *this);
+  mailboxes.listen<&PartitionTable::on_watch>(model::ports::kWatch, *this);
+  mailboxes.listen<&PartitionTable::on_cancel_watch>(model::ports::kCancelWatch, *this);
+  mailboxes.listen<&PartitionTable::on_list_offsets>(model::ports::kListOffsets, *this);
+  mailboxes.listen<&PartitionTable::on_epoch_end>(model::ports::kEpochEnd, *this);
+}
+
+Partition* PartitionTable::find(model::PartitionKey key) {
+  const auto it = partitions_.find(key);
+  return it == partitions_.end() ? nullptr : it->second.get();
+}
+
+Partition& PartitionTable::create(model::PartitionKey key, std::string_view topic,
+                                  const PartitionSettings& settings) {
+  auto partition = std::make_unique<Partition>(
+      services_, config_, key, log::partition_directory(data_directory_, topic, key), settings);
+  const auto [it, is_new] = partitions_.emplace(key, std::move(partition));
+  ASSERT(is_new, "partition {}-{} exists", key.topic.value(), key.index.value());
+  return *it->second;
+}
+
+void PartitionTable::remove(model::PartitionKey key) {
+  const auto it = partitions_.find(key);
+  if (it == partitions_.end()) return;
+  removed_.push_back(std::move(it->second));
+  partitions_.erase(it);
+  removed_.back()->remove(*this);
+}
+
+void PartitionTable::on_partition_quiet(Partition& partition) {
+  const auto it = std::ranges::find_if(
+      removed_, [&](const auto& candidate) { return candidate.get() == &partition; });
+  ASSERT(it != removed_.end());
+  // The caller is a method of the partition: it dies later in the turn.
+  quiet_.push_back(std::move(*it));
+  removed_.erase(it);
+  if (!reap_op_.armed()) services_.io.loop.post(reap_op_);
+}
+
+void PartitionTable::on_reap(io::Op&) {
+  for (auto& partition : std::exchange(quiet_, {})) {
+    const model::PartitionKey key = partition->key();
+    std::string directory = partition->log().directory();
+    partition.reset();
+    remover_.remove(std::move(directory), log::deleted_directory(data_directory_, key));
+  }
+}
+
+void PartitionTable::on_append(io::Message& message) {
+  auto& request = static_cast<AppendRequest&>(message);
+  if (Partition* partition = find(request.key)) return partition->append(request);
+  request.error = ErrorCode::unknown_topic_or_partition;
+  services_.io.mailboxes.reply(request);
+}
+
+void PartitionTable::on_read(io::Message& message) {
+  reads_.take(*this, services_).start(static_cast<ReadRequest&>(message));
+}
+
+void PartitionTable::on_release_read(io::Message& message) {
+  auto& request = static_cast<ReadRequest&>(message);
+  auto* job = static_cast<ReadJob*>(std::exchange(request.lease, nullptr));
+  ASSERT(job != nullptr, "a read is released once");
+  job->release();
+  reads_.free.push_back(job);
+  services_.io.mailboxes.reply(request);
+}
+
+// Whether a fetch of this partition would be answered at once: with an error, or with its limits moved.
+bool PartitionTable::must_look_again(const WatchItem& item) {
+  Partition* partition = find(item.key);
+  return !partition || item.fetch_offset < partition->log_start_offset() ||
+         item.fetch_offset > partition->high_watermark();
+}
+
+void PartitionTable::on_watch(io::Message& message) {
+  auto& request = static_cast<WatchRequest&>(message);
+  for (const WatchItem& item : request.items) {
+    if (must_look_again(item)) return services_.io.mailboxes.reply(request);
+  }
+  auto* registration = new WatchRegistration(services_.io.mailboxes, request);
+  request.registration = registration;
+  for (size_t i = 0; i < request.items.size(); ++i) {
+    Partition& partition = *find(request.items[i].key);
+    WatchEntry& entry = registration->entries()[i];
+    partition.waiters().add(entry);
+    // What became readable between the read and this watch counts too.
+    const model::Offset behind = partition.high_watermark();
+    if (entry.fetch_offset < behind) {
+      registration->count(entry, partition.log().bytes_between(entry.fetch_offset, behind));
+    }
+  }
+  if (registration->satisfied()) registration->come_back();
+}
+
+void PartitionTable::on_cancel_watch(io::Message& message) {
+  auto& cancel = static_cast<CancelWatch&>(message);
+  // The watch may have come back already; its registration is gone then.
+  if (auto* registration = static_cast<WatchRegistration*>(cancel.watch->registration)) {
+    registration->come_back();
+  }
+  services_.io.mailboxes.reply(cancel);
+}
+
+void PartitionTable::on_list_offsets(io::Message& message) {
+  auto& request = static_cast<OffsetsRequest&>(message);
+  constexpr int64_t kLatest = -1;
+  constexpr int64_t kEarliest = -2;
+  constexpr int64_t kEarliestLocal = -4;
+  Partition* partition = find(request.key);
+  const auto reply = [&] { services_.io.mailboxes.reply(request); };
+  if (!partition) {
+    request.error = ErrorCode::unknown_topic_or_partition;
+    return reply();
+  }
+  const int32_t epoch = partition->leader_epoch();
+  // Unlike Fetch, any epoch but -1 is compared (BEHAVIOUR).
+  if (request.current_leader_epoch != -1 && request.current_leader_epoch != epoch) {
+    request.error = request.current_leader_epoch < epoch ? ErrorCode::fenced_leader_epoch
+                                                         : ErrorCode::unknown_leader_epoch;
+    return reply();
+  }
+  if (request.timestamp == kLatest) {
+    request.offset = request.read_committed ? partition->last_stable_offset()
+                                            : partition->high_watermark();
+    request.leader_epoch = epoch;
+    return reply();
+  }
+  if (request.timestamp == kEarliest || request.timestamp == kEarliestLocal) {
+    request.offset = partition->log_start_offset();
+    request.leader_epoch = partition->log().epoch_at(request.offset);
+    return reply();
+  }
+  offsets_.take(*this, services_).start(request, *partition);
+}
+
+void PartitionTable::done(OffsetsJob& job) { offsets_.free.push_back(&job); }
+
+void PartitionTable::on_epoch_end(io::Message& message) {
+  auto& request = static_cast<EpochEndRequest&>(message);
+  Partition* partition = find(request.key);
+  if (!partition) {
+    request.error = ErrorCode::unknown_topic_or_partition;
+  } else {
+    const int32_t epoch = partition->leader_epoch();
+    if (request.current_leader_epoch >= 0 && request.current_leader_epoch != epoch) {
+      request.error = request.current_leader_epoch < epoch ? ErrorCode::fenced_leader_epoch
+                                                           : ErrorCode::unknown_leader_epoch;
+    } else if (request.leader_epoch == epoch) {
+      // The epoch of this run, whether or not anything was written under it yet.
+      request.found_epoch = epoch;
+      request.end_offset = partition->high_watermark();
+    } else {
+      const auto [found, end] = partition->log().epoch_end(request.leader_epoch);
+      request.found_epoch = found;
+      request.end_offset = std::min(end, partition->high_watermark());
+    }
+  }
+  services_.io.mailboxes.reply(request);
+}
+
+void PartitionTable::prepare_stop() {
+  for (auto& [key, partition] : partitions_) partition->prepare_stop();
+}
+
+bool PartitionTable::quiet() const {
+  return removed_.empty() && remover_.idle() &&
+         std::ranges::all_of(partitions_, [](const auto& item) { return item.second->quiet(); });
+}
+
+}  // namespace weir::partition

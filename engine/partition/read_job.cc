@@ -1,0 +1,120 @@
+#include "engine/partition/read_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/partition/partition_table.h"
+
+namespace weir::partition {
+
+using model::ErrorCode;
+
+ReadJob::ReadJob(PartitionTable& table, Services& services)
+    : table_(table), services_(services), reader_(services.io) {
+  read_op_.bind<&ReadJob::on_read>(*this);
+}
+
+void ReadJob::start(ReadRequest& request) {
+  request_ = &request;
+  request.lease = this;
+  next_ = 0;
+  left_ = request.size_max;
+  first_ = request.first_batch_whole;
+  found_.assign(request.items.size(), {});
+  step();
+}
+
+void ReadJob::step() {
+  while (next_ < request_->items.size()) {
+    ReadItem& item = request_->items[next_];
+    Partition* partition = table_.find(item.key);
+    if (!partition) {
+      item.error = ErrorCode::unknown_topic_or_partition;
+    } else if (check(*partition, item) && !read(*partition, item)) {
+      return;  // on_read goes on
+    }
+    ++next_;
+  }
+  finish();
+}
+
+// Offsets and epochs; false when there is nothing to read. One snapshot for the whole item (CASES C51).
+bool ReadJob::check(Partition& partition, ReadItem& item) {
+  const int32_t epoch = partition.leader_epoch();
+  if (item.current_leader_epoch >= 0 && item.current_leader_epoch != epoch) {
+    item.error = item.current_leader_epoch < epoch ? ErrorCode::fenced_leader_epoch
+                                                   : ErrorCode::unknown_leader_epoch;
+    return false;
+  }
+  const model::Offset start = partition.log_start_offset();
+  const model::Offset high_watermark = partition.high_watermark();
+  if (item.fetch_offset < start || item.fetch_offset > high_watermark) {
+    item.error = ErrorCode::offset_out_of_range;
+    return false;
+  }
+  if (item.last_fetched_epoch >= 0) {
+    const auto [found, end] = partition.log().epoch_end(item.last_fetched_epoch);
+    if (found < 0) {
+      item.error = ErrorCode::offset_out_of_range;
+      return false;
+    }
+    if (found < item.last_fetched_epoch || end < item.fetch_offset) {
+      item.diverging_epoch = found;
+      item.diverging_end_offset = end;
+    }
+  }
+  item.high_watermark = high_watermark;
+  item.last_stable_offset = partition.last_stable_offset();
+  item.log_start_offset = start;
+  const model::Offset limit =
+      item.read_committed ? item.last_stable_offset : item.high_watermark;
+  return item.diverging_epoch < 0 && item.fetch_offset < limit && (left_ > 0 || first_);
+}
+
+bool ReadJob::read(Partition& partition, ReadItem& item) {
+  piece_begin_ = lease_.pieces.size();
+  const log::SegmentReader::Wish wish{.offset = item.fetch_offset,
+                                      .size_max = std::min<uint64_t>(item.size_max, left_),
+                                      .first_batch_whole = first_};
+  partition.begin_read();
+  if (reader_.start(partition.log(), wish, lease_, read_op_)) {
+    take(item);
+    partition.end_read();
+    return true;
+  }
+  ++services_.metrics.cold_reads;
+  reading_ = &partition;
+  return false;
+}
+
+void ReadJob::on_read(io::Op&) {
+  take(request_->items[next_]);
+  ++next_;
+  std::exchange(reading_, nullptr)->end_read();
+  step();
+}
+
+void ReadJob::take(ReadItem& item) {
+  item.error = reader_.error();
+  if (item.error != ErrorCode::none) {
+    item.high_watermark = item.last_stable_offset = item.log_start_offset = model::kNoOffset;
+    return;
+  }
+  item.size = reader_.size();
+  found_[next_] = {piece_begin_, lease_.pieces.size() - piece_begin_};
+  left_ -= std::min<uint64_t>(left_, item.size);
+  if (item.size > 0) first_ = false;
+  services_.metrics.read_bytes += item.size;
+}
+
+void ReadJob::finish() {
+  for (size_t i = 0; i < found_.size(); ++i) {
+    request_->items[i].pieces =
+        std::span(lease_.pieces).subspan(found_[i].first_piece, found_[i].piece_count);
+  }
+  services_.io.mailboxes.reply(*std::exchange(request_, nullptr));
+}
+
+void ReadJob::release() { lease_.release(); }
+
+}  // namespace weir::partition

@@ -1,0 +1,273 @@
+#include "engine/partition/recovery.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "io/base/assert.h"
+#include "io/base/crc32c.h"
+#include "io/base/logging.h"
+#include "io/base/units.h"
+
+namespace weir::partition {
+namespace {
+
+struct Waiter {
+  Waiter() {
+    op.bind<&Waiter::on_op>(*this);
+    read.bind<&Waiter::on_read>(*this);
+    write.bind<&Waiter::on_write>(*this);
+  }
+  void on_op(io::Op&) {}
+  void on_read(io::WholeRead&) {}
+  void on_write(io::WholeWrite&) {}
+  io::Op op;
+  io::WholeRead read;
+  io::WholeWrite write;
+};
+
+std::unexpected<base::Error> failure(std::string_view what, const std::string& path, int code) {
+  return base::error(code, fmt::format("{} {}: {}", what, path, std::strerror(code)));
+}
+
+constexpr size_t kSnapshotReadMax = size_t{64} << 20;
+
+}  // namespace
+
+int32_t Recovery::wait(io::Op& op) {
+  core_.loop.run_until(op);
+  return op.result();
+}
+
+base::Result<io::FileId> Recovery::open(const std::string& path, bool create) {
+  Waiter waiter;
+  core_.disk.open(waiter.op, path.c_str(), {.create = create, .direct = true});
+  if (const int32_t result = wait(waiter.op); result < 0) {
+    return failure("cannot open", path, -result);
+  }
+  return io::FileId(waiter.op.result());
+}
+
+void Recovery::close(io::FileId file) {
+  Waiter waiter;
+  core_.disk.close(waiter.op, file);
+  wait(waiter.op);
+}
+
+base::Status Recovery::replay(const std::string& journal_path, uint64_t generation) {
+  TRY(journal::Replay replay,
+      journal::replay_journal(core_.loop, core_.disk, journal_path, generation));
+  stats_.damaged_records += replay.damaged_records;
+  stats_.damaged_entries += replay.damaged_entries;
+  stats_.dropped_records += replay.dropped_records;
+  for (size_t i = 0; i < replay.records.size(); ++i) {
+    if (!apply(replay.records[i])) {
+      stats_.dropped_records += replay.records.size() - i;
+      break;
+    }
+    ++stats_.journal_records;
+  }
+  return {};
+}
+
+// False: a record that nothing proves acknowledged, with a segment write that did not land: the end.
+bool Recovery::apply(const journal::ReplayedRecord& record) {
+  if (!record.acknowledged && !extents_sound(record)) return false;
+  for (const auto& replayed : record.entries) {
+    if (!known_.contains(replayed.entry.key)) continue;  // the topic was deleted since
+    apply_entry(images_[replayed.entry.key], replayed);
+  }
+  return true;
+}
+
+bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
+  for (const auto& [entry, payload, sound] : record.entries) {
+    const auto known = known_.find(entry.key);
+    if (entry.kind != journal::EntryKind::extent || known == known_.end()) continue;
+    const auto path =
+        log::segment_file(known->second, entry.segment_base_offset, log::kLogSuffix);
+    const auto file = open(path, false);
+    if (!file) return false;
+    const uint64_t begin = base::round_down(entry.begin, io::kBlockSize);
+    const size_t size = entry.inline_begin - begin;
+    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
+    ASSERT(bytes != nullptr);
+    Waiter waiter;
+    core_.disk.sync(waiter.op, *file);
+    bool whole = wait(waiter.op) >= 0;
+    waiter.read.start(core_.disk, *file, {bytes, size}, begin);
+    wait(waiter.read.op());
+    whole = whole && waiter.read.error() == 0 && waiter.read.done() == size;
+    if (whole) {
+      const auto written = std::span<const std::byte>(bytes, size).subspan(entry.begin - begin);
+      whole = base::crc32c(payload, base::crc32c(written)) == entry.data_checksum;
+    }
+    stats_.scanned_bytes += size;
+    std::free(bytes);
+    close(*file);
+    if (!whole) return false;
+  }
+  return true;
+}
+
+void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replayed) {
+  const journal::Entry& entry = replayed.entry;
+  const bool is_inline = entry.kind == journal::EntryKind::inline_data;
+  if (images.segments.empty() ||
+      images.segments.back().base_offset != entry.segment_base_offset) {
+    Image image;
+    image.base_offset = entry.segment_base_offset;
+    // The oldest live record may begin in the middle; a carry or extent behind it sets this right.
+    image.tail_begin = images.segments.empty() && is_inline ? entry.begin : 0;
+    image.next_offset = entry.base_offset;
+    images.segments.push_back(std::move(image));
+  }
+  Image& image = images.segments.back();
+  if (!is_inline) {
+    const bool keeps_old = !replayed.sound && image.end() == entry.end;
+    if (!keeps_old) {
+      image.tail_begin = entry.inline_begin;
+      image.tail.clear();
+      std::erase_if(image.gaps, [&](const Gap& gap) { return gap.end <= entry.inline_begin; });
+    }
+    if (!keeps_old && replayed.sound) {
+      image.tail.assign(replayed.payload.begin(), replayed.payload.end());
+    }
+  } else if (entry.begin > image.end()) {
+    image.gaps.push_back({image.end(), entry.begin, entry.base_offset});
+    image.tail.resize(entry.begin - image.tail_begin);
+  }
+  if (is_inline && replayed.sound && entry.begin == image.end()) {
+    image.tail.insert(image.tail.end(), replayed.payload.begin(), replayed.payload.end());
+  }
+  if (image.end() < entry.end) {
+    image.gaps.push_back({image.end(), entry.end, entry.next_offset});
+    image.tail.resize(entry.end - image.tail_begin);
+  }
+  if (entry.next_offset > entry.base_offset) {
+    image.starts.emplace_back(entry.begin, entry.base_offset);
+  }
+  image.next_offset = entry.next_offset;
+}
+
+base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
+  std::map<model::PartitionKey, Recovered> all;
+  for (const auto& [key, directory] : known_) {
+    if (!core_.disk.info(directory) && !images_.contains(key)) continue;
+    Recovered recovered;
+    CHECK_OK(recover(key, directory, recovered));
+    if (!recovered.segments.empty()) all.emplace(key, std::move(recovered));
+    images_.erase(key);
+  }
+  return all;
+}
+
+base::Status Recovery::recover(model::PartitionKey key, const std::string& directory,
+                               Recovered& out) {
+  TRY(const auto entries, core_.disk.list(directory));
+  std::vector<model::Offset> bases;
+  for (const auto& entry : entries) {
+    if (const auto base = log::parse_segment_file(entry.name, log::kLogSuffix)) {
+      bases.push_back(*base);
+    }
+  }
+  std::ranges::sort(bases);
+  if (bases.empty() && !images_.contains(key)) return {};
+  std::vector<Image> images = std::move(images_[key].segments);
+  if (images.empty()) {
+    // No live record: nothing was acknowledged in the newest file.
+    images.push_back({.base_offset = bases.back(), .next_offset = bases.back()});
+  }
+  const model::Offset log_end = images.back().next_offset;
+  // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go on with;
+  // any other was made for records that were never acknowledged.
+  const bool rolled = images.back().end() > 0 && std::ranges::binary_search(bases, log_end);
+  if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
+
+  out.log_start = bases.empty() ? images.front().base_offset
+                                : std::min(bases.front(), images.front().base_offset);
+  out.log_end = log_end;
+  model::Offset producers_from = out.log_start;
+  CHECK_OK(read_snapshot(directory, out, producers_from));
+  for (const model::Offset base : bases) {
+    if (base >= images.front().base_offset) continue;
+    const auto path = log::segment_file(directory, base, log::kLogSuffix);
+    TRY(const auto info, core_.disk.info(path));
+    out.segments.push_back(
+        {.base_offset = base, .end = info.size, .allocated = info.size, .sealed = true,
+         .ledger_loaded = false, .ledger = log::Ledger(base)});
+  }
+  for (size_t i = 0; i < out.segments.size(); ++i) {
+    const model::Offset next = i + 1 < out.segments.size() ? out.segments[i + 1].base_offset
+                                                           : images.front().base_offset;
+    if (producers_from < next) {
+      CHECK_OK(feed_sealed(directory, out.segments[i], producers_from, out));
+    }
+  }
+  for (size_t i = 0; i < images.size(); ++i) {
+    RecoveredSegment segment{.base_offset = images[i].base_offset, .end = images[i].end(),
+                             .ledger_loaded = true,
+                             .ledger = log::Ledger(images[i].base_offset)};
+    const bool active = i + 1 == images.size();
+    CHECK_OK(rebuild(directory, images[i], segment, producers_from, out, active));
+    out.segments.push_back(std::move(segment));
+  }
+  return {};
+}
+
+base::Status Recovery::read_snapshot(const std::string& directory, Recovered& out,
+                                     model::Offset& snapshot_offset) {
+  const auto path = fmt::format("{}/{}", directory, log::kProducerSnapshotName);
+  const auto info = core_.disk.info(path);
+  if (!info || info->size > kSnapshotReadMax) return {};
+  Waiter waiter;
+  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
+  if (wait(waiter.op) < 0) return {};
+  const io::FileId file(waiter.op.result());
+  std::vector<std::byte> bytes(info->size);
+  waiter.read.start(core_.disk, file, bytes, 0);
+  wait(waiter.read.op());
+  close(file);
+  ProducerState producers;
+  std::vector<log::EpochStart> epochs;
+  model::Offset next_offset;
+  if (waiter.read.error() != 0 ||
+      !producers.decode(std::span(bytes).first(waiter.read.done()), next_offset, epochs)) {
+    base::log_warning("partition", "snapshot not usable, rebuilt from batches file={}", path);
+    return {};
+  }
+  // Ahead of the log: it speaks of batches that were never acknowledged (L8).
+  if (next_offset > out.log_end || next_offset < out.log_start) return {};
+  out.producers = std::move(producers);
+  out.epochs = std::move(epochs);
+  snapshot_offset = next_offset;
+  return {};
+}
+
+base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegment& segment,
+                                   uint64_t valid_end) {
+  const auto path = log::segment_file(directory, segment.base_offset, log::kLedgerSuffix);
+  const auto info = core_.disk.info(path);
+  if (!info) return {};
+  Waiter waiter;
+  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
+  if (wait(waiter.op) < 0) return {};
+  const io::FileId file(waiter.op.result());
+  std::vector<std::byte> bytes(info->size);
+  waiter.read.start(core_.disk, file, bytes, 0);
+  wait(waiter.read.op());
+  close(file);
+  if (waiter.read.error() != 0) return {};
+  const auto sound = std::span<const std::byte>(bytes).first(waiter.read.done());
+  if (!log::Ledger::header_sound(sound, segment.base_offset)) return {};
+  for (size_t at = log::kLedgerEntrySize; at + log::kLedgerEntrySize <= sound.size();
+       at += log::kLedgerEntrySize) {
+    const auto group = log::Ledger::decode_entry(sound.subspan(at, log::kLedgerEntrySize));
+    if (!group || group->end() > valid_end || !segment.ledger.restore(*group)) break;
+  }
+  return {};
+}
+
+}  // namespace weir::partition

@@ -1,0 +1,98 @@
+#pragma once
+// Recovery: from journals, segments, ledgers and snapshots to the partitions as they were acknowledged
+// (RELIABILITY 2.3). Straight-line on one core, before serving.
+//
+// Order: every journal is replayed into images (what the journal alone has of each partition's newest segments);
+// then each partition is put together from its files and its image, bytes that only the journal had are written
+// to their segments, and what is left, less than a block each, goes to the new journals when the partitions are
+// built. The old journals stay valid until the caller has made that durable, so recovery may crash anywhere and
+// run again with the same result (L11).
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/journal/replay.h"
+#include "engine/log/segment_walker.h"
+#include "engine/partition/partition.h"
+#include "io/core_io.h"
+
+namespace weir::partition {
+
+// Which partitions exist, by the catalog, and where their files are.
+using KnownPartitions = std::map<model::PartitionKey, std::string>;
+
+class Recovery {
+ public:
+  Recovery(io::CoreIo& core, const KnownPartitions& known) : core_(core), known_(known) {}
+
+  struct Stats {
+    uint64_t journal_records = 0;
+    uint64_t damaged_records = 0;
+    uint64_t damaged_entries = 0;
+    uint64_t dropped_records = 0;
+    uint64_t quarantined_groups = 0;
+    uint64_t moved_bytes = 0;     // from journals to segments
+    uint64_t scanned_bytes = 0;   // of segments
+  };
+
+  base::Status replay(const std::string& journal_path, uint64_t generation);
+  // After all journals. Every known partition with files is in the result.
+  base::Result<std::map<model::PartitionKey, Recovered>> finish();
+  const Stats& stats() const { return stats_; }
+
+ private:
+  // A range of acknowledged bytes that the journal lost.
+  struct Gap {
+    uint64_t begin;
+    uint64_t end;
+    model::Offset next_offset;
+  };
+  // One segment as the journal knows it.
+  struct Image {
+    model::Offset base_offset;
+    uint64_t tail_begin = 0;        // below it the file has everything
+    std::vector<std::byte> tail{};  // from there to the end
+    model::Offset next_offset{};
+    std::vector<Gap> gaps{};
+    std::vector<std::pair<uint64_t, model::Offset>> starts{};  // known batch boundaries, ascending
+    uint64_t end() const { return tail_begin + tail.size(); }
+  };
+  struct Images {
+    std::vector<Image> segments;    // oldest first
+  };
+
+  bool apply(const journal::ReplayedRecord& record);
+  void apply_entry(Images& images, const journal::ReplayedEntry& replayed);
+  bool extents_sound(const journal::ReplayedRecord& record);
+
+  base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
+  base::Status read_snapshot(const std::string& directory, Recovered& out,
+                             model::Offset& snapshot_offset);
+  base::Status rebuild(const std::string& directory, Image& image, RecoveredSegment& segment,
+                       model::Offset producers_from, Recovered& out, bool active);
+  void walk(log::SegmentWalker& walker, const Image& image, RecoveredSegment& segment,
+            model::Offset producers_from, Recovered& out, uint64_t written);
+  bool step_over_damage(log::SegmentWalker& walker, const Image& image,
+                        RecoveredSegment& segment);
+  base::Status load_ledger(const std::string& directory, RecoveredSegment& segment,
+                           uint64_t valid_end);
+  base::Status feed_sealed(const std::string& directory, RecoveredSegment& segment,
+                           model::Offset producers_from, Recovered& out);
+  base::Status move_to_segment(io::FileId file, Image& image, uint64_t stop);
+  base::Status seal(const std::string& directory, const Image& image, RecoveredSegment& segment,
+                    io::FileId file);
+  base::Result<io::FileId> open(const std::string& path, bool create);
+  void close(io::FileId file);
+  int32_t wait(io::Op& op);
+  void take_batch(std::span<const std::byte> bytes, model::Offset producers_from, Recovered& out);
+
+  io::CoreIo& core_;
+  const KnownPartitions& known_;
+  std::map<model::PartitionKey, Images> images_;
+  std::vector<journal::Replay> journals_;  // keep the bytes that images were cut from
+  Stats stats_;
+};
+
+}  // namespace weir::partition

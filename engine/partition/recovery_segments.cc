@@ -1,0 +1,212 @@
+// The second half of Recovery: putting segments together from file, ledger and image.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "engine/log/segment_files.h"
+#include "engine/model/planted.h"
+#include "engine/partition/recovery.h"
+#include "io/base/assert.h"
+#include "io/base/crc32c.h"
+#include "io/base/logging.h"
+#include "io/base/units.h"
+
+namespace weir::partition {
+namespace {
+
+struct Done {
+  Done() {
+    op.bind<&Done::on_op>(*this);
+    write.bind<&Done::on_write>(*this);
+  }
+  void on_op(io::Op&) {}
+  void on_write(io::WholeWrite&) {}
+  io::Op op;
+  io::WholeWrite write;
+};
+
+void note_epoch(std::vector<log::EpochStart>& epochs, int32_t epoch, model::Offset start) {
+  if (epochs.empty() || epochs.back().epoch < epoch) epochs.push_back({epoch, start});
+}
+
+}  // namespace
+
+void Recovery::take_batch(std::span<const std::byte> bytes, model::Offset producers_from,
+                          Recovered& out) {
+  const log::BatchView batch(bytes);
+  note_epoch(out.epochs, batch.leader_epoch(), batch.base_offset());
+  if (batch.has_producer_id() && batch.base_offset() >= producers_from &&
+      !model::planted(model::Bug::dedup_window_not_restored)) {
+    out.producers.append(batch, batch.base_offset(), core_.clock.wall_ms());
+  }
+}
+
+// Sealed segments matter only where the snapshot does not reach: for producers and epochs.
+base::Status Recovery::feed_sealed(const std::string& directory, RecoveredSegment& segment,
+                                   model::Offset producers_from, Recovered& out) {
+  const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
+  TRY(const io::FileId file, open(path, false));
+  CHECK_OK(load_ledger(directory, segment, segment.end));
+  Image image{.base_offset = segment.base_offset, .tail_begin = segment.end};
+  log::SegmentWalker walker(core_.loop, core_.disk, file, segment.end, {});
+  const auto next = std::ranges::find_if(out.segments, [&](const RecoveredSegment& other) {
+    return other.base_offset > segment.base_offset;
+  });
+  image.next_offset = next != out.segments.end() ? next->base_offset : out.log_end;
+  walk(walker, image, segment, producers_from, out, segment.end);
+  segment.ledger_loaded = true;
+  close(file);
+  return {};
+}
+
+base::Status Recovery::rebuild(const std::string& directory, Image& image,
+                               RecoveredSegment& segment, model::Offset producers_from,
+                               Recovered& out, bool active) {
+  const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
+  if (image.tail_begin % io::kBlockSize != 0) {
+    return base::error(EIO, fmt::format("journal lost the newest record of {}: the place of its last "
+                                        "block is unknown", directory));
+  }
+  TRY(const io::FileId file, open(path, image.tail_begin == 0));
+  CHECK_OK(load_ledger(directory, segment, image.tail_begin));
+  const uint64_t stop = active ? base::round_down(image.end(), io::kBlockSize) : image.tail_begin;
+  log::SegmentWalker walker(core_.loop, core_.disk, file, image.tail_begin, image.tail);
+  walk(walker, image, segment, producers_from, out, stop);
+  stats_.scanned_bytes += walker.bytes_read();
+  base::Status status{};
+  if (active) {
+    // The buffer begins with the batch that lies across `written`, so that its group is in memory whole.
+    const uint64_t kept =
+        base::round_down(segment.ledger.boundary_at_or_before(stop), io::kBlockSize);
+    out.tail_begin = image.end() == stop ? stop : kept;
+    out.tail.resize(image.end() - out.tail_begin);
+    if (!walker.copy(out.tail_begin, out.tail)) {
+      status = base::error(EIO, fmt::format("cannot read the end of {}", path));
+    }
+    if (status) status = move_to_segment(file, image, stop);
+    out.written = stop;
+    const auto info = core_.disk.info(path);
+    segment.allocated = info ? base::round_down(info->size, io::kBlockSize) : 0;
+    segment.allocated = std::max(segment.allocated, base::round_up(image.end(), io::kBlockSize));
+    close(file);
+  } else {
+    status = seal(directory, image, segment, file);
+  }
+  return status;
+}
+
+// From the oldest batch that ledger or producers lack, to the end.
+void Recovery::walk(log::SegmentWalker& walker, const Image& image, RecoveredSegment& segment,
+                    model::Offset producers_from, Recovered& out, uint64_t written) {
+  log::Ledger& ledger = segment.ledger;
+  const uint64_t known_end = ledger.end();
+  for (const log::Group& group : ledger.groups()) {
+    note_epoch(out.epochs, group.leader_epoch, group.base_offset);
+  }
+  for (size_t i = ledger.find(producers_from); i < ledger.groups().size(); ++i) {
+    const log::Group group = ledger.groups()[i];
+    if (!(group.flags & log::Group::kProducers)) continue;
+    walker.seek(group.position);
+    while (walker.position() < group.end()) {
+      const auto bytes = walker.next();
+      if (!bytes) break;
+      take_batch(*bytes, producers_from, out);
+    }
+  }
+  walker.seek(known_end);
+  while (walker.position() < walker.end()) {
+    const uint64_t position = walker.position();
+    const auto bytes = walker.next();
+    if (!bytes || log::BatchView(*bytes).base_offset() != ledger.next_offset()) {
+      walker.seek(position);
+      if (!step_over_damage(walker, image, segment)) return;
+      continue;
+    }
+    const bool crosses = position <= written && position + bytes->size() > written;
+    if (crosses) ledger.close_group();
+    ledger.append(log::BatchView(*bytes), base::crc32c(*bytes));
+    take_batch(*bytes, producers_from, out);
+  }
+}
+
+// Quarantines from here to the next place that is known to begin a batch; false when there is none and the
+// rest of the segment is given up.
+bool Recovery::step_over_damage(log::SegmentWalker& walker, const Image& image,
+                                RecoveredSegment& segment) {
+  const uint64_t from = walker.position();
+  uint64_t to = image.end();
+  model::Offset next = image.next_offset;
+  for (const Gap& gap : image.gaps) {
+    if (gap.end > from && gap.end < to && gap.next_offset > segment.ledger.next_offset()) {
+      to = gap.end;
+      next = gap.next_offset;
+      break;
+    }
+  }
+  for (const auto& [position, offset] : image.starts) {
+    if (position > from && position < to && offset > segment.ledger.next_offset()) {
+      to = position;
+      next = offset;
+      break;
+    }
+  }
+  base::log_error("partition", "damaged range quarantined segment={} positions={}..{} offsets={}..{}",
+                  segment.base_offset.value(), from, to, segment.ledger.next_offset().value(),
+                  next.value() - 1);
+  ++stats_.quarantined_groups;
+  if (next > segment.ledger.next_offset()) {
+    segment.ledger.append_quarantined(next, to - from, 0);
+  }
+  walker.seek(to);
+  return to < image.end();
+}
+
+base::Status Recovery::move_to_segment(io::FileId file, Image& image, uint64_t stop) {
+  if (stop <= image.tail_begin) return {};
+  const size_t size = stop - image.tail_begin;
+  auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
+  ASSERT(bytes != nullptr);
+  std::memcpy(bytes, image.tail.data(), size);
+  Done done;
+  done.write.pieces().assign(1, {bytes, size});
+  done.write.start(core_.disk, file, image.tail_begin, io::Durability::on_completion);
+  wait(done.write.op());
+  std::free(bytes);
+  stats_.moved_bytes += size;
+  if (done.write.error() != 0) {
+    return base::error(done.write.error(),
+                       fmt::format("cannot move journal bytes to a segment: {}",
+                                   std::strerror(done.write.error())));
+  }
+  return {};
+}
+
+base::Status Recovery::seal(const std::string& directory, const Image& image,
+                            RecoveredSegment& segment, io::FileId file) {
+  log::BufferPool pool(0);
+  log::Segment whole(segment.base_offset, pool);
+  whole.file = file;
+  whole.end = whole.gathered = whole.committed = image.end();
+  whole.written = whole.submitted = image.tail_begin;
+  whole.buffer.start_at(image.tail_begin);
+  whole.buffer.append(image.tail);
+  whole.ledger = std::move(segment.ledger);
+  log::SegmentSealer sealer(core_);
+  Done done;
+  sealer.start(directory, whole, done.op);
+  while (sealer.busy()) core_.loop.run_until(sealer.pending());
+  core_.loop.run_until(done.op);
+  segment.ledger = std::move(whole.ledger);
+  segment.sealed = true;
+  segment.allocated = segment.end;
+  if (done.op.result() < 0) {
+    return base::error(-done.op.result(), fmt::format("cannot seal a segment in {}: {}", directory,
+                                                      std::strerror(-done.op.result())));
+  }
+  return {};
+}
+
+}  // namespace weir::partition

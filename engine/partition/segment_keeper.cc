@@ -1,0 +1,269 @@
+#include "engine/partition/segment_keeper.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "engine/model/planted.h"
+#include "io/base/assert.h"
+#include "io/base/logging.h"
+#include "io/base/units.h"
+
+namespace weir::partition {
+namespace {
+
+using base::operator""_MiB;
+
+// What recovery may have to walk over per partition when the ledger or the snapshot lags behind.
+constexpr uint64_t kCheckpointInterval = 32_MiB;
+constexpr uint64_t kFlushMax = 4_MiB;
+
+}  // namespace
+
+SegmentKeeper::SegmentKeeper(Services& services, log::Log& log, ProducerState& producers,
+                             Owner& owner)
+    : services_(services),
+      log_(log),
+      producers_(producers),
+      owner_(owner),
+      maker_(services.io),
+      sealer_(services.io) {
+  space_op_.bind<&SegmentKeeper::on_space_step>(*this);
+  flush_write_.bind<&SegmentKeeper::on_flush>(*this);
+  seal_op_.bind<&SegmentKeeper::on_seal>(*this);
+  checkpoint_op_.bind<&SegmentKeeper::on_checkpoint_step>(*this);
+  checkpoint_write_.bind<&SegmentKeeper::on_checkpoint_write>(*this);
+}
+
+void SegmentKeeper::open_active() {
+  ASSERT(space_stage_ == SpaceStage::idle && !log_.empty());
+  space_stage_ = SpaceStage::opening;
+  path_ = log::segment_file(log_.directory(), log_.active().base_offset, log::kLogSuffix);
+  checkpointed_ = log_.active().written;
+  services_.io.disk.open(space_op_, path_.c_str(), {.create = true, .direct = true});
+}
+
+void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
+  ASSERT(space_stage_ == SpaceStage::idle);
+  if (log_.empty() || !log_.fits_segment(size, segment_size_max)) {
+    space_stage_ = SpaceStage::making;
+    maker_.start(services_.topics_directory, log_.directory(),
+                 std::exchange(directory_is_new_, false), log_.end_offset(), size, space_op_);
+    return;
+  }
+  space_stage_ = SpaceStage::growing;
+  log::Segment& active = log_.active();
+  const uint64_t needed = active.end + size;
+  grow_to_ = base::round_up(
+      std::max(needed, active.allocated + log::allocation_step(active.allocated)),
+      io::kBlockSize);
+  grow_to_ = std::max(std::min(grow_to_, base::round_up(segment_size_max, io::kBlockSize)),
+                      base::round_up(needed, io::kBlockSize));
+  services_.io.disk.allocate(space_op_, active.file, active.allocated,
+                             grow_to_ - active.allocated);
+}
+
+void SegmentKeeper::allocate_ahead(uint64_t segment_size_max) {
+  if (space_stage_ != SpaceStage::idle || log_.empty()) return;
+  const log::Segment& active = log_.active();
+  const uint64_t left = active.allocated - active.end;
+  if (active.allocated >= segment_size_max || left > active.allocated / 2) return;
+  make_space(left + 1, segment_size_max);
+}
+
+void SegmentKeeper::on_space_step(io::Op& op) {
+  const SpaceStage stage = std::exchange(space_stage_, SpaceStage::idle);
+  const int32_t result = op.result();
+  if (result < 0) {
+    base::log_error("partition", "no space for log directory={} error={}", log_.directory(),
+                    -result);
+    owner_.on_space(-result);
+    return tell_idle();
+  }
+  switch (stage) {
+    case SpaceStage::opening:
+      log_.active().file = io::FileId(result);
+      break;
+    case SpaceStage::making:
+      log_.roll(maker_.file(), maker_.allocated());
+      checkpointed_ = 0;
+      break;
+    case SpaceStage::growing:
+      log_.active().allocated = grow_to_;
+      break;
+    case SpaceStage::idle: UNREACHABLE("no space step was asked for");
+  }
+  owner_.on_space(0);
+  seal_next();
+  tell_idle();
+}
+
+bool SegmentKeeper::flush() {
+  if (log_.empty() || flushing()) return false;
+  log::Segment& active = log_.active();
+  const uint64_t stop = base::round_down(active.committed, io::kBlockSize);
+  // An extent on its way moves `written` itself.
+  if (active.submitted > active.written) return false;
+  if (active.file == io::kNoFile || stop <= active.written) return false;
+  flush_end_ = std::min(stop, active.written + kFlushMax);
+  flush_segment_ = &active;
+  active.submitted = flush_end_;
+  flush_write_.pieces().clear();
+  active.buffer.slices(active.written, flush_end_, flush_write_.pieces());
+  services_.metrics.flushed_bytes += flush_end_ - active.written;
+  flush_write_.start(services_.io.disk, active.file, active.written,
+                     io::Durability::on_completion);
+  return true;
+}
+
+void SegmentKeeper::on_flush(io::WholeWrite& write) {
+  if (write.error() != 0) {
+    owner_.on_keeper_failed(write.error());
+    return tell_idle();
+  }
+  // The segment may have been rolled meanwhile; it is not sealed before this.
+  std::exchange(flush_segment_, nullptr)->written = flush_end_;
+  owner_.on_flushed();
+  checkpoint(false);
+  seal_next();
+  tell_idle();
+}
+
+bool SegmentKeeper::has_unsealed() const {
+  const auto& segments = log_.segments();
+  return segments.size() > 1 && !segments[segments.size() - 2]->sealed;
+}
+
+void SegmentKeeper::seal_next() {
+  if (sealing_ || flushing() || checkpoint_stage_ != CheckpointStage::idle) return;
+  for (const auto& segment : log_.segments()) {
+    if (segment->sealed) continue;
+    if (segment.get() == &log_.active() || segment->committed != segment->end ||
+        segment->file == io::kNoFile) {
+      return;
+    }
+    sealing_ = segment.get();
+    return sealer_.start(log_.directory(), *sealing_, seal_op_);
+  }
+}
+
+void SegmentKeeper::on_seal(io::Op& op) {
+  log::Segment& segment = *std::exchange(sealing_, nullptr);
+  if (op.result() < 0) {
+    owner_.on_keeper_failed(-op.result());
+    return tell_idle();
+  }
+  segment.buffer.clear();
+  ++services_.metrics.segments_sealed;
+  owner_.on_sealed();
+  checkpoint(true);
+  seal_next();
+  tell_idle();
+}
+
+void SegmentKeeper::checkpoint(bool force) {
+  if (checkpoint_stage_ != CheckpointStage::idle || sealing_ || log_.empty() ||
+      services_.journal.failed()) {
+    return;
+  }
+  log::Segment& active = log_.active();
+  if (active.file == io::kNoFile) return;
+  if (!force && active.written < checkpointed_ + kCheckpointInterval) return;
+  checkpointed_ = active.written;
+  checkpoint_segment_ = &active;
+  snapshot_bytes_.clear();
+  snapshot_offset_ = log_.end_offset();
+  snapshot_bytes_ = producers_.encode(snapshot_offset_, log_.epochs());
+  const uint64_t durable_end = active.written;
+  checkpoint_bytes_ = active.ledger.encode_unwritten(force, durable_end, checkpoint_groups_);
+  if (checkpoint_bytes_.empty()) return snapshot_when_committed();
+  checkpoint_stage_ = CheckpointStage::opening_ledger;
+  checkpoint_path_ =
+      log::segment_file(log_.directory(), active.base_offset, log::kLedgerSuffix);
+  services_.io.disk.open(checkpoint_op_, checkpoint_path_.c_str(), {.create = true});
+}
+
+void SegmentKeeper::on_commit() {
+  if (checkpoint_stage_ == CheckpointStage::awaiting_commit) snapshot_when_committed();
+}
+
+// A snapshot must never be ahead of the log: it waits until what it speaks of is durable.
+void SegmentKeeper::snapshot_when_committed() {
+  if (snapshot_bytes_.empty()) return checkpoint_over();
+  if (owner_.committed_offset() < snapshot_offset_) {
+    checkpoint_stage_ = CheckpointStage::awaiting_commit;
+    return;
+  }
+  checkpoint_stage_ = CheckpointStage::opening_snapshot;
+  checkpoint_final_path_ =
+      fmt::format("{}/{}", log_.directory(), log::kProducerSnapshotName);
+  checkpoint_path_ = checkpoint_final_path_ + ".new";
+  services_.io.disk.open(checkpoint_op_, checkpoint_path_.c_str(), {.create = true});
+}
+
+void SegmentKeeper::on_checkpoint_step(io::Op& op) {
+  const int32_t result = op.result();
+  // Derived data: without it recovery reads more, nothing is lost.
+  if (result < 0) return checkpoint_over();
+  switch (checkpoint_stage_) {
+    case CheckpointStage::opening_ledger: {
+      checkpoint_file_ = io::FileId(result);
+      checkpoint_stage_ = CheckpointStage::writing_ledger;
+      const log::Ledger& ledger = checkpoint_segment_->ledger;
+      checkpoint_write_.pieces().assign(1, {checkpoint_bytes_.data(), checkpoint_bytes_.size()});
+      return checkpoint_write_.start(services_.io.disk, checkpoint_file_,
+                                     ledger.written() == 0 ? 0 : ledger.file_end(),
+                                     io::Durability::none);
+    }
+    case CheckpointStage::closing_ledger: return snapshot_when_committed();
+    case CheckpointStage::opening_snapshot:
+      checkpoint_file_ = io::FileId(result);
+      checkpoint_stage_ = CheckpointStage::writing_snapshot;
+      checkpoint_write_.pieces().assign(1, {snapshot_bytes_.data(), snapshot_bytes_.size()});
+      return checkpoint_write_.start(services_.io.disk, checkpoint_file_, 0,
+                                     io::Durability::on_completion);
+    case CheckpointStage::closing_snapshot:
+      checkpoint_stage_ = CheckpointStage::renaming_snapshot;
+      return services_.io.disk.rename(checkpoint_op_, checkpoint_path_.c_str(),
+                                      checkpoint_final_path_.c_str());
+    case CheckpointStage::renaming_snapshot: return checkpoint_over();
+    case CheckpointStage::writing_ledger:
+    case CheckpointStage::writing_snapshot:
+    case CheckpointStage::awaiting_commit:
+    case CheckpointStage::idle: break;
+  }
+  UNREACHABLE("checkpoint stage {}", static_cast<int>(checkpoint_stage_));
+}
+
+void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
+  if (write.error() != 0) {
+    owner_.on_keeper_failed(write.error());
+  } else if (checkpoint_stage_ == CheckpointStage::writing_ledger) {
+    checkpoint_segment_->ledger.mark_written(checkpoint_groups_);
+  }
+  checkpoint_stage_ = checkpoint_stage_ == CheckpointStage::writing_ledger
+                          ? CheckpointStage::closing_ledger
+                          : CheckpointStage::closing_snapshot;
+  services_.io.disk.close(checkpoint_op_, std::exchange(checkpoint_file_, io::kNoFile));
+}
+
+void SegmentKeeper::checkpoint_over() {
+  checkpoint_stage_ = CheckpointStage::idle;
+  checkpoint_bytes_.clear();
+  snapshot_bytes_.clear();
+  seal_next();
+  tell_idle();
+}
+
+bool SegmentKeeper::idle() const {
+  return space_stage_ == SpaceStage::idle && !flushing() && !sealing_ &&
+         (checkpoint_stage_ == CheckpointStage::idle ||
+          checkpoint_stage_ == CheckpointStage::awaiting_commit);
+}
+
+void SegmentKeeper::tell_idle() {
+  if (idle()) owner_.on_keeper_idle();
+}
+
+}  // namespace weir::partition

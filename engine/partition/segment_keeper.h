@@ -1,0 +1,108 @@
+#pragma once
+// SegmentKeeper: the files of one partition, off the acknowledgement path: makes the next segment, allocates
+// ahead, moves committed bytes from journal to segment, seals full segments, keeps the ledger file and the
+// producer snapshot near the end so that recovery has little to read. Owned by a Partition; one core.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/log/log.h"
+#include "engine/log/segment_files.h"
+#include "engine/partition/producer_state.h"
+#include "engine/partition/services.h"
+#include "io/whole_transfer.h"
+
+namespace weir::partition {
+
+class SegmentKeeper {
+ public:
+  // What the partition does when a piece of work is over.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void on_space(int error) = 0;  // a segment was made or grown, or could not be (errno)
+    virtual void on_flushed() = 0;         // the active segment's `written` moved
+    virtual void on_sealed() = 0;
+    virtual void on_keeper_failed(int error) = 0;  // a write or sync failed: the device is not trusted
+    virtual void on_keeper_idle() = 0;
+    virtual model::Offset committed_offset() const = 0;  // next offset behind what is durable
+  };
+
+  SegmentKeeper(Services& services, log::Log& log, ProducerState& producers, Owner& owner);
+
+  // At open: the active segment's file, for a log that recovery found. on_space() follows.
+  void open_active();
+  // The directory does not exist yet.
+  void set_new(bool is_new) { directory_is_new_ = is_new; }
+
+  // Makes room for `size` more bytes behind the end: on_space() follows.
+  void make_space(size_t size, uint64_t segment_size_max);
+  bool making_space() const { return space_stage_ != SpaceStage::idle; }
+  // Allocates further ahead when the end comes near.
+  void allocate_ahead(uint64_t segment_size_max);
+
+  // Writes whole committed blocks of the active segment; on_flushed() follows. Nothing to do: false.
+  bool flush();
+  bool flushing() const { return flush_write_.armed(); }
+  // Seals the oldest segment that is full and wholly committed, if any and if idle.
+  void seal_next();
+  bool has_unsealed() const;  // besides the active segment
+  // Ledger entries and producer snapshot to disk, when enough was written since the last time, or `force`d.
+  void checkpoint(bool force);
+  // Offsets became durable: a snapshot may have waited for them.
+  void on_commit();
+
+  bool idle() const;
+
+ private:
+  enum class SpaceStage : uint8_t { idle, opening, making, growing };
+  enum class CheckpointStage : uint8_t {
+    idle, opening_ledger, writing_ledger, closing_ledger, awaiting_commit, opening_snapshot,
+    writing_snapshot, closing_snapshot, renaming_snapshot
+  };
+
+  void on_space_step(io::Op& op);
+  void on_flush(io::WholeWrite& write);
+  void on_seal(io::Op& op);
+  void on_checkpoint_step(io::Op& op);
+  void on_checkpoint_write(io::WholeWrite& write);
+  void snapshot_when_committed();
+  void checkpoint_over();
+  void tell_idle();
+
+  Services& services_;
+  log::Log& log_;
+  ProducerState& producers_;
+  Owner& owner_;
+  bool directory_is_new_ = false;
+
+  io::Op space_op_;
+  SpaceStage space_stage_ = SpaceStage::idle;
+  uint64_t grow_to_ = 0;
+  log::SegmentMaker maker_;
+  std::string path_;
+
+  io::WholeWrite flush_write_;
+  log::Segment* flush_segment_ = nullptr;
+  uint64_t flush_end_ = 0;
+
+  io::Op seal_op_;
+  log::SegmentSealer sealer_;
+  log::Segment* sealing_ = nullptr;
+
+  io::Op checkpoint_op_;
+  io::WholeWrite checkpoint_write_;
+  CheckpointStage checkpoint_stage_ = CheckpointStage::idle;
+  uint64_t checkpointed_ = 0;  // `written` of the active segment at the last checkpoint
+  std::vector<std::byte> checkpoint_bytes_;
+  std::vector<std::byte> snapshot_bytes_;
+  model::Offset snapshot_offset_;  // what the snapshot reflects; written once that is durable
+  size_t checkpoint_groups_ = 0;
+  log::Segment* checkpoint_segment_ = nullptr;
+  std::string checkpoint_path_;
+  std::string checkpoint_final_path_;
+  io::FileId checkpoint_file_ = io::kNoFile;
+};
+
+}  // namespace weir::partition

@@ -1,0 +1,12 @@
+#include "engine/wire/codec_impl.h"
+#include "engine/wire/messages/alter_configs.h"
+#include "engine/wire/messages/describe_configs.h"
+#include "engine/wire/messages/incremental_alter_configs.h"
+
+namespace weir::wire {
+
+WEIR_WIRE_INSTANTIATE_API(DescribeConfigs);
+WEIR_WIRE_INSTANTIATE_API(AlterConfigs);
+WEIR_WIRE_INSTANTIATE_API(IncrementalAlterConfigs);
+
+}  // namespace weir::wire

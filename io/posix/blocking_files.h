@@ -1,0 +1,21 @@
+#pragma once
+// The blocking calls of Disk, the same in both real back ends: at start, in tools, off the hot
+// path.
+
+#include <string>
+#include <vector>
+
+#include "io/disk.h"
+
+namespace weir::io::posix {
+
+base::Result<std::vector<DirectoryEntry>> list_directory(const std::string& path);  // by name
+base::Result<FileInfo> file_info(const std::string& path);
+base::Result<uint64_t> free_bytes(const std::string& path);  // for an ordinary user
+
+// open(2) flags of `options`, without O_DIRECT.
+int open_flags(const OpenOptions& options);
+inline constexpr unsigned kFileMode = 0644;
+inline constexpr unsigned kDirectoryMode = 0755;
+
+}  // namespace weir::io::posix

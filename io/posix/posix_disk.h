@@ -1,0 +1,52 @@
+#pragma once
+// PosixDisk: Disk over helper threads.
+
+#include <deque>
+
+#include "io/posix/helper_threads.h"
+#include "io/posix/posix_loop.h"
+
+namespace weir::io::posix {
+
+// One core's. A FileId is the descriptor. Each call becomes a Job; jobs are recycled, so there are
+// as many as were ever in flight at once. Refusals of RWF_DSYNC and O_DIRECT are said once and
+// remembered.
+class PosixDisk final : public Disk, private PosixLoop::JobPool {
+ public:
+  struct Options {
+    bool dsync = true;
+    bool direct = true;
+  };
+  // All references outlive the disk; all jobs are back before it goes.
+  PosixDisk(PosixLoop& loop, HelperThreads& helpers, FinishedJobs& finished, Options options);
+
+  void open(Op& op, const char* path, OpenOptions options) override;
+  void close(Op& op, FileId file) override;
+  void read(Op& op, FileId file, std::span<std::byte> into, uint64_t position) override;
+  void write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t position,
+             Durability durability) override;
+  void sync(Op& op, FileId file) override;
+  void allocate(Op& op, FileId file, uint64_t position, uint64_t size) override;
+  void truncate(Op& op, FileId file, uint64_t size) override;
+  void rename(Op& op, const char* from, const char* to) override;
+  void remove(Op& op, const char* path) override;
+  void make_directory(Op& op, const char* path) override;
+  void sync_directory(Op& op, const char* path) override;
+
+  base::Result<std::vector<DirectoryEntry>> list(const std::string& path) override;
+  base::Result<FileInfo> info(const std::string& path) override;
+  base::Result<uint64_t> free_bytes(const std::string& path) override;
+
+ private:
+  Job& make(Op& op, JobKind kind);
+  void give_back(Job& job) override;
+
+  HelperThreads& helpers_;
+  FinishedJobs& finished_;
+  Options options_;
+  bool told_buffered_ = false;
+  std::deque<Job> jobs_;  // stable addresses
+  std::vector<Job*> unused_;
+};
+
+}  // namespace weir::io::posix

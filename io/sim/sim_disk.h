@@ -1,0 +1,144 @@
+#pragma once
+// The simulated disk. DiskMedia is the medium with all operations in flight on it; it belongs to
+// the world and outlives crashes. SimDisk is one core's Disk over it: open handles, nothing else.
+//
+// Every operation takes a seeded latency, so completions are reordered. A write becomes visible at
+// its submission or at its completion; a process kill lets it land later, a power cut decides
+// sector by sector (sim_file.h). Buffers of reads in flight hold 0xDB; a write whose buffer is not
+// the same at its completion as at its submission stops the run: "buffer changed while in flight".
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/disk.h"
+#include "io/sim/faults.h"
+#include "io/sim/scheduler.h"
+#include "io/sim/sim_clock.h"
+#include "io/sim/sim_directory.h"
+
+namespace weir::io::sim {
+
+class SimDisk;
+class SimLoop;
+
+enum class CrashKind : uint8_t { process_kill, power_cut };
+
+class DiskMedia : public EventTarget {
+ public:
+  DiskMedia(uint64_t seed, Scheduler& scheduler, SimClock& clock, Faults& faults,
+            uint64_t size_bytes);
+
+  // --- for tests and harnesses ---
+  bool exists(const std::string& path) const { return tree_.find(path) != nullptr; }
+  std::vector<std::byte> content(const std::string& path) const;  // of a file, as on the medium
+  std::vector<std::string> files() const;                         // paths of all, sorted
+  uint64_t content_hash() const;                                  // of all paths and bytes
+  void corrupt(const std::string& path, uint64_t position, std::byte mask);
+  void set_size_bytes(uint64_t size) { size_bytes_ = size; }
+  uint64_t used_bytes() const;
+  // Makes the directory, durable at once, as an installer would have.
+  void install_directory(const std::string& path);
+
+  // Operations of a killed process that have not landed: while there are any the lock is held.
+  size_t landing_count() const { return landing_count_; }
+  void crash(CrashKind kind);
+  void restarted() { device_failed_ = false; }
+
+  void on_event(uint32_t kind, uint64_t id) override;
+
+ private:
+  friend class SimDisk;
+  enum class Call : uint8_t {
+    open, close, read, write, sync, allocate, truncate, rename, remove, make_directory,
+    sync_directory
+  };
+  struct Request {
+    explicit Request(Call what) : call(what) {}
+    Call call;
+    Op* op = nullptr;          // null: of a killed process, lands without completing anything
+    SimDisk* disk = nullptr;
+    SimNodePtr node;
+    bool direct = false;
+    bool durable = false;
+    bool begun = false;        // has a change in its file
+    bool applied = false;
+    std::span<std::byte> into;
+    std::span<const Slice> pieces;
+    uint64_t position = 0;
+    uint64_t size = 0;
+    uint64_t size_done = 0;    // what a short transfer gets through
+    uint64_t submitted_at = 0; // number of completions before the submission
+    int fault = 0;             // errno that it will end with
+    std::string path;
+    std::string path_to;
+    OpenOptions options;
+  };
+
+  void submit(SimDisk& disk, Op& op, Request request);
+  void draw_faults(Request& request);
+  void begin(uint64_t id, Request& request);
+  int32_t perform(uint64_t id, Request& request);
+  int32_t perform_open(Request& request);
+  int32_t perform_read(Request& request);
+  int32_t perform_write(uint64_t id, Request& request);
+  int32_t perform_sync(Request& request);
+  int32_t perform_resize(uint64_t id, Request& request);
+  int32_t perform_entry(Request& request);
+  bool fits(const SimFile& file, uint64_t end) const;
+  static std::vector<std::byte> gather(std::span<const Slice> pieces);
+
+  Scheduler& scheduler_;
+  SimClock& clock_;
+  Faults& faults_;
+  base::RandomStream random_;
+  base::RandomStream crash_random_;
+  SimTree tree_;
+  std::map<uint64_t, Request> in_flight_;
+  uint64_t size_bytes_;
+  uint64_t next_id_ = 1;
+  uint64_t completions_ = 0;
+  size_t landing_count_ = 0;
+  bool device_failed_ = false;  // sticky EIO
+};
+
+class SimDisk : public Disk {
+ public:
+  SimDisk(DiskMedia& media, SimLoop& loop) : media_(media), loop_(loop) {}
+
+  void open(Op& op, const char* path, OpenOptions options) override;
+  void close(Op& op, FileId file) override;
+  void read(Op& op, FileId file, std::span<std::byte> into, uint64_t position) override;
+  void write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t position,
+             Durability durability) override;
+  void sync(Op& op, FileId file) override;
+  void allocate(Op& op, FileId file, uint64_t position, uint64_t size) override;
+  void truncate(Op& op, FileId file, uint64_t size) override;
+  void rename(Op& op, const char* from, const char* to) override;
+  void remove(Op& op, const char* path) override;
+  void make_directory(Op& op, const char* path) override;
+  void sync_directory(Op& op, const char* path) override;
+
+  base::Result<std::vector<DirectoryEntry>> list(const std::string& path) override;
+  base::Result<FileInfo> info(const std::string& path) override;
+  base::Result<uint64_t> free_bytes(const std::string& path) override;
+
+  size_t open_count() const { return open_count_; }
+
+ private:
+  friend class DiskMedia;
+  struct Handle {
+    SimNodePtr node;  // null: closed
+    bool direct = false;
+    bool writable = false;
+  };
+  Handle& handle(FileId file);
+  FileId add_handle(SimNodePtr node, const OpenOptions& options);
+
+  DiskMedia& media_;
+  SimLoop& loop_;
+  std::vector<Handle> handles_;  // by FileId; numbers are not used twice, so a stale one is caught
+  size_t open_count_ = 0;
+};
+
+}  // namespace weir::io::sim

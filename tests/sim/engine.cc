@@ -1,0 +1,55 @@
+#include "tests/sim/engine.h"
+
+#include <fmt/format.h>
+
+#include "engine/broker/broker.h"
+#include "tests/sim/actor.h"
+
+namespace weir::simtest {
+namespace {
+
+broker::Config make_config(const Scenario& scenario) {
+  broker::Config config;
+  config.server.data_dir = "/data";
+  config.server.listeners = fmt::format("127.0.0.1:{}", kBrokerPort);
+  config.server.http_listener = "";
+  config.catalog.offsets_topic_num_partitions = scenario.offsets_partitions;
+  config.catalog.offsets_topic_segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
+  config.catalog.topic_defaults.segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
+  // The clients' clock is the wall clock, which jumps; what is kept must not depend on it here.
+  config.catalog.topic_defaults.retention_ms = -1;
+  config.catalog.topic_defaults.message_timestamp_after_max_ms = INT64_MAX;
+  config.segment_bytes_min = scenario.segment_bytes;
+  const auto finished = config.finish();
+  ASSERT(finished, "{}", finished.error().detail);
+  config.journal.record_size_max = scenario.journal_bytes / 4;
+  config.journal.size_initial = scenario.journal_bytes;
+  config.journal.size_max = scenario.journal_bytes * scenario.journal_growth;
+  config.journal.growth_step = scenario.journal_bytes / 4;
+  config.journal.extent_threshold = scenario.extent_threshold;
+  config.journal.early_commit_bytes = scenario.early_commit_bytes;
+  config.journal.commits_in_flight_max = scenario.commits_in_flight;
+  config.partition.flush_bytes = scenario.flush_bytes;
+  config.partition.carry_bytes_max = scenario.flush_bytes / 4;
+  config.partition.tail_cache_bytes = scenario.tail_cache_bytes;
+  return config;
+}
+
+}  // namespace
+
+struct Engine::Parts {
+  explicit Parts(broker::Config config) : broker(std::move(config)) {}
+  broker::Broker broker;
+};
+
+Engine::Engine(io::sim::SimWorld& world, const Scenario& scenario)
+    : world_(world), parts_(std::make_unique<Parts>(make_config(scenario))) {}
+
+Engine::~Engine() = default;
+
+void Engine::start() { world_.start(parts_->broker); }
+bool Engine::ready() const { return parts_->broker.ready(); }
+bool Engine::failed() const { return parts_->broker.failed(); }
+std::string Engine::failure() const { return parts_->broker.failure(); }
+
+}  // namespace weir::simtest

@@ -1,0 +1,28 @@
+#pragma once
+// Engine: the broker under test in a simulated world, with the sizes that a scenario wants.
+
+#include <memory>
+#include <string>
+
+#include "io/sim/sim_world.h"
+#include "tests/sim/scenario.h"
+
+namespace weir::simtest {
+
+class Engine {
+ public:
+  Engine(io::sim::SimWorld& world, const Scenario& scenario);
+  ~Engine();
+
+  void start();
+  bool ready() const;
+  bool failed() const;            // it gave up: start failed, or a device error ended it
+  std::string failure() const;
+
+ private:
+  struct Parts;
+  io::sim::SimWorld& world_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace weir::simtest

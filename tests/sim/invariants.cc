@@ -1,0 +1,127 @@
+#include "tests/sim/invariants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weir::simtest {
+namespace {
+
+using Entries = std::vector<Content::Entry>;
+
+void check_acked_are_there(const Model& model, const TopicPartition& where,
+                           const std::map<int64_t, uint64_t>& by_offset, Findings& findings) {
+  for (const auto& batch : model.batches()) {
+    if (batch->where != where || batch->acked_at == 0) continue;
+    const auto found = by_offset.find(batch->acked_offset);
+    if (found == by_offset.end() || found->second != batch->id) {
+      findings.report(fmt::format("I1: {} is lost: {} there", describe(*batch),
+                                  found == by_offset.end()
+                                      ? "nothing begins"
+                                      : fmt::format("batch {} is", found->second)));
+    }
+  }
+}
+
+void check_read_are_there(const Partition& partition, const TopicPartition& where,
+                          const std::map<int64_t, uint64_t>& by_offset, Findings& findings) {
+  for (const auto& [offset, id] : partition.observed) {
+    const auto found = by_offset.find(offset);
+    if (found == by_offset.end() || found->second != id) {
+      findings.report(fmt::format("I3: batch {} was read at offset {} of {} and is gone", id,
+                                  offset, to_string(where)));
+    }
+  }
+}
+
+void check_counts(const Model& model, const Entries& entries, Findings& findings) {
+  std::map<uint64_t, uint32_t> counts;
+  for (const auto& entry : entries) ++counts[entry.batch_id];
+  for (const auto& [id, count] : counts) {
+    const Batch& batch = *model.find(id);
+    const uint32_t most = batch.idempotent() ? 1 : batch.open_attempts;
+    if (count > most) {
+      findings.report(fmt::format("{}: {} is there {} times", batch.idempotent() ? "I4" : "I2",
+                                  describe(batch), count));
+    }
+  }
+}
+
+// I4: sequences of one producer follow one another in the order of offsets.
+void check_sequences(const Model& model, const Entries& entries, Findings& findings) {
+  std::map<int64_t, const Batch*> last;
+  for (const auto& entry : entries) {
+    const Batch* batch = model.find(entry.batch_id);
+    if (!batch->idempotent()) continue;
+    const Batch* before = std::exchange(last[batch->stamp.producer_id], batch);
+    const int64_t expected =
+        before == nullptr
+            ? 0
+            : before->stamp.base_sequence + static_cast<int64_t>(before->records.size());
+    if (batch->stamp.base_sequence != expected) {
+      findings.report(fmt::format("I4: {} at offset {}: sequence {} was due", describe(*batch),
+                                  entry.base_offset, expected));
+    }
+  }
+}
+
+// I5: acknowledged before the other was first sent => the smaller offset.
+void check_order(const Model& model, const Entries& entries, Findings& findings) {
+  const Batch* latest_sent = nullptr;  // among those with smaller offsets
+  for (const auto& entry : entries) {
+    const Batch* batch = model.find(entry.batch_id);
+    const bool acked_here = batch->acked_at != 0 && batch->acked_offset == entry.base_offset;
+    if (acked_here && latest_sent != nullptr && latest_sent->first_sent > batch->acked_at) {
+      findings.report(fmt::format("I5: {} lies before {}, which was acknowledged earlier",
+                                  describe(*latest_sent), describe(*batch)));
+    }
+    if (latest_sent == nullptr || batch->first_sent > latest_sent->first_sent) latest_sent = batch;
+  }
+}
+
+}  // namespace
+
+void check_partition(const Model& model, const TopicPartition& where, const Content& content,
+                     Findings& findings) {
+  std::map<int64_t, uint64_t> by_offset;
+  for (const auto& entry : content.entries) {
+    by_offset[entry.base_offset] = entry.batch_id;
+    if (model.find(entry.batch_id) == nullptr) return;  // reported when it was read
+  }
+  check_acked_are_there(model, where, by_offset, findings);
+  const auto partition = model.partitions().find(where);
+  if (partition != model.partitions().end()) {
+    check_read_are_there(partition->second, where, by_offset, findings);
+  }
+  check_counts(model, content.entries, findings);
+  check_sequences(model, content.entries, findings);
+  check_order(model, content.entries, findings);
+}
+
+OffsetResult first_at_or_after(const Model& model, const Content& content, int64_t timestamp) {
+  for (const auto& entry : content.entries) {
+    const Batch* batch = model.find(entry.batch_id);
+    for (size_t i = 0; i < batch->records.size(); ++i) {
+      const int64_t record_timestamp = batch->records[i].timestamp;
+      if (record_timestamp >= timestamp) {
+        return {0, record_timestamp, entry.base_offset + static_cast<int64_t>(i)};
+      }
+    }
+  }
+  return {0, -1, -1};
+}
+
+void check_same(const Contents& first, const Contents& second, Findings& findings) {
+  for (const auto& [where, content] : first) {
+    const auto other = second.find(where);
+    if (other == second.end() || !(other->second == content)) {
+      findings.report(fmt::format(
+          "I18: {} had {} batches up to offset {} after recovery, and {} up to {} after another",
+          to_string(where), content.entries.size(), content.end_offset,
+          other == second.end() ? 0 : other->second.entries.size(),
+          other == second.end() ? -1 : other->second.end_offset));
+    }
+  }
+}
+
+}  // namespace weir::simtest

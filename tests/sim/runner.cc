@@ -1,0 +1,165 @@
+#include "tests/sim/runner.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "io/base/logging.h"
+#include "tests/sim/planted.h"
+#include "tests/sim/run.h"
+
+namespace weir::simtest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+struct Totals {
+  uint64_t seeds = 0;
+  uint64_t events = 0;
+  uint64_t acked = 0;
+  uint64_t observed = 0;
+  uint64_t crashes = 0;
+  double simulated_s = 0;
+};
+
+// What the signal handler prints when an assertion of the engine ends the process.
+char current_run[256];
+size_t current_run_size = 0;
+
+void on_fatal_signal(int signal) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, current_run, current_run_size);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void watch_signals() {
+  for (const int signal : {SIGILL, SIGTRAP, SIGSEGV, SIGABRT, SIGFPE, SIGBUS}) {
+    std::signal(signal, on_fatal_signal);
+  }
+}
+
+std::string replay(uint64_t seed, const Command& command) {
+  const char* mode = command.mode == Mode::swarm ? " --swarm" : "";
+  std::string line = fmt::format("sim --seed {}{}", seed, mode);
+  if (!command.planted.empty()) line += " --planted " + command.planted;
+  return line;
+}
+
+void remember_current(uint64_t seed, const Command& command) {
+  const std::string text = fmt::format("FAILED seed {}: an assertion; replay: {}\n", seed,
+                                       replay(seed, command));
+  current_run_size = text.copy(current_run, sizeof current_run);
+}
+
+// True when nothing was found.
+bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
+  remember_current(seed, command);
+  const Scenario scenario = draw_scenario(seed, command.mode);
+  if (command.print_options || command.verbose) {
+    fmt::print(stderr, "seed {}: {}\n", seed, to_string(scenario));
+  }
+  Outcome outcome = Run(scenario, command.verbose).execute();
+  if (outcome.finding.empty() && (command.single || seed % 100 == 7)) {
+    const Outcome again = Run(scenario, false).execute();
+    if (again.trace_hash != outcome.trace_hash) {
+      outcome.finding = fmt::format("I20: trace hash {:016x}, and {:016x} the second time",
+                                    outcome.trace_hash, again.trace_hash);
+    }
+  }
+  ++totals.seeds;
+  totals.events += outcome.events;
+  totals.acked += outcome.acked;
+  totals.observed += outcome.observed;
+  totals.crashes += outcome.crashes;
+  totals.simulated_s += static_cast<double>(outcome.simulated_ns) / 1e9;
+  if (outcome.finding.empty()) return true;
+  fmt::print(stderr, "FAILED seed {}: {}\n  {}\n  replay: {}\n", seed, outcome.finding,
+             to_string(scenario), replay(seed, command));
+  return false;
+}
+
+// One worker's share of the seeds.
+int run_share(const Command& command, unsigned worker) {
+  watch_signals();
+  base::set_log_level(command.verbose ? base::LogLevel::debug : base::LogLevel::off);
+  const auto start = Clock::now();
+  Totals totals;
+  bool clean = true;
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  for (uint64_t seed = command.first + worker; seed <= command.last && clean;
+       seed += command.jobs) {
+    clean = run_seed(seed, command, totals);
+    if (command.seconds > 0 && elapsed() > static_cast<double>(command.seconds)) break;
+  }
+  fmt::print("{} seeds, {} crashes, {} batches acknowledged, {} read, {} events, {:.0f} s "
+             "simulated in {:.1f} s ({:.1f} ms of processor a seed): {}\n",
+             totals.seeds, totals.crashes, totals.acked, totals.observed, totals.events,
+             totals.simulated_s, elapsed(),
+             1000 * cpu_seconds() / static_cast<double>(std::max<uint64_t>(totals.seeds, 1)),
+             clean ? "no findings" : "FAILED");
+  std::fflush(stdout);
+  return clean ? 0 : 1;
+}
+
+int run_all(const Command& command) {
+  if (command.jobs <= 1) return run_share(command, 0);
+  std::vector<pid_t> workers;
+  for (unsigned i = 0; i < command.jobs; ++i) {
+    const pid_t worker = ::fork();
+    if (worker == 0) ::_exit(run_share(command, i));
+    workers.push_back(worker);
+  }
+  int result = 0;
+  for (const pid_t worker : workers) {
+    int status = 0;
+    ::waitpid(worker, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) result = 1;
+  }
+  return result;
+}
+
+// Lines of "seed [swarm] # cause".
+int run_regressions(Command command) {
+  std::ifstream file(command.regressions);
+  if (!file) {
+    fmt::print(stderr, "sim: cannot read {}\n", command.regressions);
+    return 2;
+  }
+  int result = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line.substr(0, line.find('#')));
+    uint64_t seed = 0;
+    std::string mode;
+    if (!(words >> seed)) continue;
+    words >> mode;
+    command.first = command.last = seed;
+    command.mode = mode == "swarm" ? Mode::swarm : Mode::lite;
+    command.single = true;
+    const int one = run_all(command);
+    if (one != 0) result = one;
+  }
+  return result;
+}
+
+}  // namespace
+
+int run_command(const Command& command) {
+  if (command.all_planted) return find_all_planted(command);
+  if (!command.planted.empty() && !plant(command.planted)) return 2;
+  if (!command.planted.empty() && !command.single) return find_planted(command);
+  if (!command.regressions.empty()) return run_regressions(command);
+  return run_all(command);
+}
+
+}  // namespace weir::simtest

@@ -1,0 +1,28 @@
+#pragma once
+// Runner: many seeds, in worker processes, so that an assertion of the engine is a finding like any
+// other.
+
+#include <cstdint>
+#include <string>
+
+#include "tests/sim/scenario.h"
+
+namespace weir::simtest {
+
+struct Command {
+  uint64_t first = 0;
+  uint64_t last = 199;      // inclusive
+  uint64_t seconds = 0;     // 0: no limit of time
+  unsigned jobs = 1;
+  Mode mode = Mode::lite;
+  bool single = false;
+  bool verbose = false;
+  bool print_options = false;
+  bool all_planted = false;
+  std::string planted;      // name of a bug
+  std::string regressions;  // path
+};
+
+int run_command(const Command& command);  // the exit code
+
+}  // namespace weir::simtest

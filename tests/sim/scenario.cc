@@ -1,0 +1,135 @@
+#include "tests/sim/scenario.h"
+
+#include <fmt/format.h>
+
+namespace weir::simtest {
+namespace {
+
+using base::RandomStream;
+using io::sim::CrashKind;
+
+uint32_t draw(RandomStream& random, uint32_t low, uint32_t high) {
+  return static_cast<uint32_t>(random.between(low, high));
+}
+
+void draw_workload(RandomStream& random, Scenario& s) {
+  const bool lite = s.mode == Mode::lite;
+  const uint32_t topics = draw(random, 1, lite ? 2 : 4);
+  for (uint32_t i = 0; i < topics; ++i) {
+    const auto partitions = static_cast<int32_t>(draw(random, 1, lite ? 3 : 8));
+    s.topics.push_back({fmt::format("topic-{}", i), partitions});
+  }
+  s.plain_producers = draw(random, 0, 2);
+  s.idempotent_producers = draw(random, s.plain_producers == 0 ? 1 : 0, 2);
+  s.consumers = draw(random, 0, 2);
+  s.committers = draw(random, 0, lite ? 1 : 3);
+  s.hostile_clients = random.chance(0.2) ? 1 : 0;
+  s.batches_per_producer = draw(random, 5, lite ? 25 : 150);
+  s.records_max = random.chance(0.3) ? 50 : draw(random, 1, 5);
+  const uint32_t sizes[] = {20, 200, 2'000, 20'000};
+  s.value_size_max = sizes[random.below(lite ? 3 : 4)];
+  if (s.records_max > 10 && s.value_size_max > 2'000) s.value_size_max = 2'000;
+  if (random.chance(0.15)) {  // large enough to go straight to the segment
+    s.records_max = 3;
+    s.value_size_max = 60'000;
+    s.batches_per_producer = draw(random, 3, 10);
+  }
+  s.pipeline_max = draw(random, 1, 5);
+  s.parts_max = draw(random, 1, 3);
+  s.duplicate_chance = random.chance(0.5) ? 0.2 : 0;
+  const int64_t thinks[] = {10'000, 1'000'000, 20'000'000};
+  s.think_ns = thinks[random.below(3)];
+  s.produce_version = random.chance(0.5) ? 7 : 8;
+}
+
+uint64_t pick(RandomStream& random, uint64_t a, uint64_t b, uint64_t c) {
+  const uint64_t choices[] = {a, b, c};
+  return choices[random.below(3)];
+}
+
+// Every size down to a few blocks, so that the rare branches are taken.
+void draw_sizes(RandomStream& random, Scenario& s) {
+  s.journal_bytes = pick(random, 512 << 10, 512 << 10, 2 << 20);
+  s.journal_growth = random.between(1, 4);
+  s.segment_bytes = pick(random, 16 << 10, 64 << 10, 1 << 20);
+  s.extent_threshold = pick(random, 8 << 10, 16 << 10, 64 << 10);
+  s.early_commit_bytes = pick(random, 1 << 10, 32 << 10, 1 << 20);
+  s.commits_in_flight = draw(random, 1, 4);
+  s.flush_bytes = pick(random, 8 << 10, 32 << 10, 256 << 10);
+  s.tail_cache_bytes = pick(random, 0, 64 << 10, 16 << 20);
+  s.offsets_partitions = static_cast<int32_t>(random.between(1, 4));
+}
+
+void draw_crashes(RandomStream& random, Scenario& s) {
+  const uint32_t count = draw(random, 0, s.mode == Mode::lite ? 3 : 8);
+  for (uint32_t i = 0; i < count; ++i) {
+    CrashPlan crash;
+    crash.kind = random.chance(0.5) ? CrashKind::power_cut : CrashKind::process_kill;
+    switch (random.below(4)) {
+      case 0: crash.after_events = random.between(1, 200); break;  // in recovery, most likely
+      case 1: crash.at_flush = 0.02; break;
+      case 2: crash.at_directory = 0.2; break;
+      default: break;
+    }
+    if (crash.after_events == 0) crash.after_events = random.between(300, 4'000);
+    s.crashes.push_back(crash);
+  }
+  s.recover_twice = random.chance(0.3);
+  s.stop_cleanly = random.chance(0.6);
+}
+
+}  // namespace
+
+Scenario draw_scenario(uint64_t seed, Mode mode) {
+  RandomStream random(seed, "options");
+  Scenario s;
+  s.seed = seed;
+  s.mode = mode;
+  s.world.faults = random.chance(0.2) ? io::sim::Faults::none() : io::sim::Faults::draw(random);
+  s.cores_min = 1;
+  s.cores_max = static_cast<uint16_t>(random.between(1, 3));
+  if (random.chance(0.5)) s.cores_min = s.cores_max;
+  s.world.core_count = s.cores_max;
+  const size_t buffers[] = {4 << 10, 64 << 10, 256 << 10};
+  s.world.socket_buffer_bytes = buffers[random.below(3)];
+  draw_workload(random, s);
+  draw_sizes(random, s);
+  draw_crashes(random, s);
+  s.disk_errors = !s.crashes.empty() && random.chance(0.15);
+  if (s.disk_errors) {
+    s.world.faults.write_error = random.chance(0.5) ? 0.002 : 0;
+    s.world.faults.sync_error = random.chance(0.5) ? 0.01 : 0;
+    s.world.faults.sticky_error = random.chance(0.5) ? 1 : 0;
+  }
+  return s;
+}
+
+std::string to_string(const Scenario& s) {
+  std::string topics;
+  for (const TopicPlan& topic : s.topics) {
+    topics += fmt::format("{}{}x{}", topics.empty() ? "" : ",", topic.name, topic.partitions);
+  }
+  std::string crashes;
+  for (const CrashPlan& crash : s.crashes) {
+    crashes += fmt::format("{}{}@{}{}{}", crashes.empty() ? "" : ",",
+                           crash.kind == CrashKind::power_cut ? "power" : "kill",
+                           crash.after_events, crash.at_flush > 0 ? "/flush" : "",
+                           crash.at_directory > 0 ? "/directory" : "");
+  }
+  return fmt::format(
+      "mode={} cores={}..{} topics=[{}] plain={} idempotent={} consumers={} committers={} "
+      "hostile={} batches={} records<={} value<={} pipeline={} parts={} duplicates={} think_us={} "
+      "produce=v{} journal={}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
+      "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
+      "disk_errors={}\n  faults: {}",
+      s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
+      s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
+      s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
+      s.think_ns / 1000, s.produce_version, s.journal_bytes, s.journal_growth,
+      s.segment_bytes, s.extent_threshold, s.early_commit_bytes, s.commits_in_flight,
+      s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
+      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.disk_errors,
+      io::sim::to_string(s.world.faults));
+}
+
+}  // namespace weir::simtest
