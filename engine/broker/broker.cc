@@ -254,21 +254,22 @@ void Broker::on_stop_step(io::Op&) {
       if (writer_) return writer_->stop(stop_op_);
       [[fallthrough]];
     case StopStage::writer: return end_loops();
-    case StopStage::loops: return;
+    case StopStage::loops: return core0_->loop.stop();
     case StopStage::none: break;
   }
   UNREACHABLE("stop stage {}", static_cast<int>(stop_stage_));
 }
 
+// The other cores first; core 0 is the one that hears them.
 void Broker::end_loops() {
   stop_stage_ = StopStage::loops;
+  outstanding_ = static_cast<uint16_t>(core0_->core_count - 1);
+  if (outstanding_ == 0) return core0_->loop.stop();
   while (calls_.size() < core0_->core_count) {
     calls_.push_back(std::make_unique<ControlCall>());
     calls_.back()->bind_reply<&Broker::on_reply>(*this);
   }
-  outstanding_ = core0_->core_count;
-  // Core 0 last: it is the one that hears the others.
-  for (uint16_t i = core0_->core_count; i-- > 0;) {
+  for (uint16_t i = 1; i < core0_->core_count; ++i) {
     calls_[i]->kind = ControlCall::Kind::end_loop;
     core0_->mailboxes.send(io::CoreIndex(i), model::ports::kControl, *calls_[i]);
   }

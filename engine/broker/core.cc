@@ -17,6 +17,7 @@ using base::operator""_MiB;
 
 // Free buffers of each core kept for reuse.
 constexpr size_t kBuffersKept = 32_MiB;
+constexpr int64_t kSettlePoll_ns = 1'000'000;
 
 }  // namespace
 
@@ -47,6 +48,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       table_(services_, config.partition, config.server.data_dir) {
   step_op_.bind<&Core::on_step>(*this);
   replay_op_.bind<&Core::on_replayed>(*this);
+  settle_timer_.bind<&Core::settle>(*this);
   failure_op_.bind<&Core::on_failure>(*this);
   failure_call_.bind_reply<&Core::on_failure_told>(*this);
   journal_.on_failure(failure_op_);
@@ -150,7 +152,7 @@ void Core::on_step(io::Op& op) {
     case State::closing_http:
       state_ = State::flushing;
       table_.prepare_stop();
-      return io_.loop.post(step_op_);
+      return settle();
     case State::flushing:
       state_ = State::draining;
       return journal_.drain(step_op_);
@@ -182,6 +184,13 @@ void Core::on_replayed(io::Op& op) {
     if (!topic || (!id.is_zero() && topic->id != id)) groups.on_topic_deleted(name, id);
   }
   reply({});
+}
+
+// Partitions finish what they have begun with their files; there is no one event to wait for.
+void Core::settle() {
+  const bool quiet = journal_.failed() || (table_.quiet() && serving_->groups.idle());
+  if (quiet) return io_.loop.post(step_op_);
+  io_.loop.timers().arm_after(settle_timer_, kSettlePoll_ns);
 }
 
 base::Status Core::serve(ControlCall& call) {

@@ -70,6 +70,7 @@ class Core : private catalog::CatalogListener {
   void boot(ControlCall& call);
   void on_step(io::Op& op);
   void on_replayed(io::Op& op);
+  void settle();
   void build_partitions();
   void create_partition(const catalog::Topic& topic, model::PartitionIndex index);
   partition::PartitionSettings settings_of(const catalog::Topic& topic) const;
@@ -106,6 +107,7 @@ class Core : private catalog::CatalogListener {
   io::Op step_op_;
   io::Op replay_op_;
   io::Op failure_op_;
+  io::Timer settle_timer_;
   ControlCall failure_call_;   // to core 0
 };
 
