@@ -44,6 +44,10 @@ struct OpenOptions {
   bool exclusive = false;  // with create: -EEXIST when present
   bool direct = false;
   bool writable = true;
+  // Takes flock(LOCK_EX) on this open file or fails with -EWOULDBLOCK. The kernel frees it when the last
+  // reference goes, and a write in flight holds one: whoever gets the lock knows that no write of a dead
+  // process still lands in the file (RELIABILITY rule 8).
+  bool locked = false;
 };
 
 struct FileInfo {

@@ -41,6 +41,8 @@ class Timer : public base::ListHook {
 class Timers {
  public:
   explicit Timers(Clock& clock);
+
+  Clock& clock() { return clock_; }
   ~Timers();  // timers still armed are cancelled
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;

@@ -36,7 +36,6 @@ struct ServerSettings {
   bool insecure_open_listener = false;
   std::string http_listener = "127.0.0.1:9644";
   int32_t cores = 0;
-  int64_t memory_bytes = 0;
   int64_t journal_size_bytes = 256 << 20;
   IoBackend io_backend = IoBackend::automatic;
   LogLevel log_level = LogLevel::info;
@@ -130,9 +129,6 @@ constexpr void ServerSettings::describe(auto& setting, auto& s) {
   setting("log.roll.jitter.hours", s.log_roll_jitter_hours,
           {.min = 0, .max = 2'000'000,
            .unit = "hours", .doc = "Default of segment.jitter.ms in hours, unless ms is given."});
-  setting("memory.bytes", s.memory_bytes,
-          {.min = 64 << 20, .special = 0,
-           .unit = "bytes", .doc = "Memory for buffers and requests of all cores together; 0 sizes it to the machine."});
   setting("node.id", s.node_id,
           {.min = 0, .max = 1'000'000'000, .doc = "Number of this node in the cluster of one."});
   setting("num.cores", s.cores,

@@ -52,9 +52,11 @@ base::Result<LogContent> load(FileIo& files, io::Random& random, IfMissing if_mi
                             files.path(kCatalogFileName)));
   }
   if (!bytes) return std::unexpected(bytes.error());
-  TRY(LogContent content, read_log(*bytes, files.path(kCatalogFileName)));
-  if (content.valid_size < bytes->size()) {
-    base::log_warning("catalog", "cut torn end at={} size={}", content.valid_size, bytes->size());
+  CHECK_OK(files.settle(kCatalogFileName));
+  TRY(const auto settled, files.read(kCatalogFileName, model::kCatalogFileSizeMax));
+  TRY(LogContent content, read_log(settled, files.path(kCatalogFileName)));
+  if (content.valid_size < settled.size()) {
+    base::log_warning("catalog", "cut torn end at={} size={}", content.valid_size, settled.size());
     TRY(const io::FileId file, files.open(kCatalogFileName, {}));
     const auto truncated = files.truncate_and_sync(file, content.valid_size);
     CHECK_OK(files.close(file));
@@ -70,7 +72,7 @@ base::Result<CatalogStore> open_catalog(FileIo& files, io::Random& random, IfMis
   TRY(LogContent content, load(files, random, if_missing));
   // What a compaction that crashed has left; the log itself never has this name.
   CHECK_OK(files.remove(std::string(kCatalogFileName) + ".new"));
-  TRY(const io::FileId file, files.open(kCatalogFileName, {}));
+  TRY(const io::FileId file, files.open(kCatalogFileName, {.locked = true}));
   return CatalogStore{.file = file, .tail = content.tail, .image = std::move(content.image)};
 }
 

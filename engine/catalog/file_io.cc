@@ -1,5 +1,7 @@
 #include "engine/catalog/file_io.h"
 
+#include "io/locked_open.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -138,6 +140,11 @@ base::Status FileIo::replace(std::string_view name, std::span<const std::byte> b
   CHECK_OK(finish(op, "rename", from));
   disk_.sync_directory(op, directory_.c_str());
   return finish(op, "sync directory", directory_);
+}
+
+base::Status FileIo::settle(std::string_view name) {
+  TRY(const io::FileId file, io::open_locked(loop_, disk_, path(name), {}));
+  return close(file);
 }
 
 base::Status FileIo::truncate_and_sync(io::FileId file, uint64_t size) {

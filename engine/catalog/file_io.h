@@ -31,6 +31,8 @@ class FileIo {
   base::Status replace(std::string_view name, std::span<const std::byte> bytes);
 
   base::Result<io::FileId> open(std::string_view name, io::OpenOptions options);
+  // Waits until no write of a dead process can land in the file any more (io/locked_open.h).
+  base::Status settle(std::string_view name);
   base::Status truncate_and_sync(io::FileId file, uint64_t size);
   base::Status close(io::FileId file);
   // Nothing to remove is no error.

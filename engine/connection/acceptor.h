@@ -1,6 +1,6 @@
 #pragma once
-// Acceptor: the listeners and connections of one core. Every core listens on the same addresses; the
-// kernel deals new connections out, and a connection stays on the core that accepted it.
+// Acceptor: the listeners and connections of one core. Every core listens on the same addresses;
+// the kernel deals new connections out, and a connection stays on the core that accepted it.
 //
 //   Acceptor acceptor(context, config, metrics);
 //   CHECK_OK(acceptor.listen(address));  // once per address, before the loop runs or from it
@@ -8,8 +8,8 @@
 //   …
 //   acceptor.stop(done);                 // done runs when the last connection is gone
 //
-// Limits: connections of the broker (each core takes its share) and per address; what is above them is
-// closed at once. When descriptors run out the acceptor pauses and tries again.
+// Limits: connections of the broker (each core takes its share) and per address; what is above them
+// is closed at once. When descriptors run out the acceptor pauses and tries again.
 
 #include <memory>
 #include <string>
@@ -39,7 +39,8 @@ class Acceptor {
   // The address with the port that was given.
   [[nodiscard]] base::Result<io::Address> listen(const io::Address& address);
   void start();
-  // Takes no new connections, answers what has been received, closes all. `done` runs from the loop.
+  // Takes no new connections, answers what has been received, closes all. `done` runs from the
+  // loop.
   void stop(io::Op& done);
 
   [[nodiscard]] size_t connection_count() const { return connection_count_; }

@@ -17,8 +17,8 @@ using base::operator""_s;
 // --- frames ---
 // The smallest frame with a header: api key, version, correlation id, client id length.
 inline constexpr size_t kFrameSizeMin = 10;
-// Up to here a frame's memory is taken at once when its first bytes have come; larger ones start with
-// kFrameSizeFirst and double as they arrive.
+// Up to here a frame's memory is taken at once when its first bytes have come; larger ones start
+// with kFrameSizeFirst and double as they arrive.
 inline constexpr size_t kFrameSizeAtOnce = 1_MiB;
 inline constexpr size_t kFrameSizeFirst = 64_KiB;
 // From this much missing on, a body is received straight into the frame.
@@ -27,8 +27,8 @@ inline constexpr size_t kDirectReceiveMin = 16_KiB;
 inline constexpr size_t kOtherFrameSizeMax = 16_MiB;
 
 // --- memory ---
-// Reservations up to here may use the last quarter of the budget, so that a few large requests do not
-// lock out everybody else.
+// Reservations up to here may use the last quarter of the budget, so that a few large requests do
+// not lock out everybody else.
 inline constexpr size_t kSmallReservation = kFrameSizeFirst;
 
 // --- pipeline ---
@@ -42,7 +42,7 @@ inline constexpr int64_t kHeadDeadline_ns = 10_s;         // for the first bytes
 inline constexpr int64_t kBodyGrace_ns = 30_s;            // before the minimum rate counts
 inline constexpr int64_t kBodyRateMin = 4'096;            // bytes a second
 inline constexpr int64_t kWriteDeadline_ns = 60_s;        // for a reader that reads nothing
-inline constexpr int64_t kDrainDeadline_ns = 5_s;         // after the client's last byte, or at shutdown
+inline constexpr int64_t kDrainDeadline_ns = 5_s;         // after the client's last byte, at shutdown
 inline constexpr int64_t kAcceptRetry_ns = 100_ms;        // when descriptors ran out
 
 struct Config {

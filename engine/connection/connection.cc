@@ -196,8 +196,8 @@ void Connection::log_close(std::string_view reason, const Request* request) {
                     request->api_version(), request->client_id(), reason);
 }
 
-// The timer is lazy: it fires at a moment that once was the earliest deadline, looks again, and moves
-// on. So a request costs no timer operation.
+// The timer is lazy: it fires at a moment that once was the earliest deadline, looks again, and
+// moves on. So a request costs no timer operation.
 void Connection::arm_timer() {
   const char* reason = nullptr;
   const io::Instant deadline = next_deadline(reason);

@@ -1,18 +1,20 @@
 #pragma once
-// Connection: one client on the core that accepted it, until the last thing in flight for it is back.
+// Connection: one client on the core that accepted it, until the last thing in flight for it is
+// back.
 //
 //   open ─▶ draining ─▶ closing ─▶ gone
 //     └──────────────────▲
 //
 // open      receives, dispatches, sends.
-// draining  the client has sent its last byte, sent something that is no request, or the broker stops:
-//           nothing more is received; what is there is still answered, for kDrainDeadline_ns at most.
+// draining  the client has sent its last byte, sent something that is no request, or the broker
+// stops:
+//           nothing more is received; what is there is answered, for kDrainDeadline_ns at most.
 // closing   the socket is being closed; requests in flight run to their end unheard.
 // gone      nothing is in flight: the owner is told, and destroys the connection.
 //
-// Reading stops (back-pressure) while the pipeline is full or the core's memory for requests is used
-// up; bytes that came with the last receive wait in the stash. Responses are gathered at the end of a
-// turn, so that answers to many pipelined requests leave in one send.
+// Reading stops (back-pressure) while the pipeline is full or the core's memory for requests is
+// used up; bytes that came with the last receive wait in the stash. Responses are gathered at the
+// end of a turn, so that answers to many pipelined requests leave in one send.
 
 #include <string>
 #include <vector>

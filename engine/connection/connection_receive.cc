@@ -30,8 +30,9 @@ std::string refusal_of(const wire::RequestHeader& header) {
     case not_served: return "api is not served: " + describe(header);
     case served: break;
   }
-  if (handlers::find_row(header.api_key) == nullptr) return "api is not served: " + describe(header);
-  return {};
+  return handlers::find_row(header.api_key) != nullptr
+             ? std::string{}
+             : "api is not served: " + describe(header);
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ void Connection::stash(std::span<const std::byte> data) {
     stash_.clear();
     if (stash_.capacity() > kKeptStashMax) stash_ = {};
   } else if (stash_position_ < stash_.size()) {
-    ASSERT(data.data() >= stash_.data() && data.data() + data.size() == stash_.data() + stash_.size());
+    ASSERT(&data.back() == &stash_.back(), "these bytes are not the end of the stash");
     stash_position_ = stash_.size() - data.size();
   } else {
     stash_.assign(data.begin(), data.end());

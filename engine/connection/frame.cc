@@ -101,8 +101,8 @@ bool FrameReader::accept_head() {
   return true;
 }
 
-// Room for at least one more byte of the body: reserved, allocated, the head copied in. False: blocked
-// or refused.
+// Room for at least one more byte of the body: reserved, allocated, the head copied in. False:
+// blocked or refused.
 bool FrameReader::make_room() {
   if (body_size() < buffer_.capacity()) return true;
   const bool first = buffer_.capacity() == 0;

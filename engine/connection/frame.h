@@ -1,10 +1,11 @@
 #pragma once
 // FrameReader: bytes of one connection to frames (size int32, then that many bytes).
 //
-// A frame is assembled in one contiguous buffer. Its memory is reserved from the core's budget before
-// its body is taken, and allocated as the body arrives: what a peer merely announces costs nothing
-// (RELIABILITY F37). Large frames begin with kFrameSizeFirst, reserve the rest once those bytes are
-// there, and double. API key and version are checked as soon as they have come, before the body.
+// A frame is assembled in one contiguous buffer. Its memory is reserved from the core's budget
+// before its body is taken, and allocated as the body arrives: what a peer merely announces costs
+// nothing (RELIABILITY F37). Large frames begin with kFrameSizeFirst, reserve the rest once those
+// bytes are there, and double. API key and version are checked as soon as they have come, before
+// the body.
 //
 //   size ─▶ head ─▶ body ─▶ frame ready ─▶ take() ─▶ size
 //                    └─ needs memory: blocked() until grant()

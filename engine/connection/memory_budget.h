@@ -1,6 +1,7 @@
 #pragma once
-// MemoryBudget: how many bytes the requests of one core may hold. A plain counter: whoever wants memory
-// reserves first, whoever cannot waits in line and receives nothing meanwhile (RELIABILITY rule 10).
+// MemoryBudget: how many bytes the requests of one core may hold. A plain counter: whoever wants
+// memory reserves first, whoever cannot waits in line and receives nothing meanwhile (RELIABILITY
+// rule 10).
 
 #include <cstddef>
 

@@ -28,7 +28,7 @@ struct Metrics {
            "frames that ended their connection: wrong length, malformed, unknown API or version",
            m.frames_refused);
     metric("weir_connections_timeouts_total",
-           "connections closed because they were idle, sent too slowly or did not read", m.timeouts);
+           "connections closed: idle, sending too slowly or not reading", m.timeouts);
     metric("weir_network_memory_waits_total", "times a connection waited for request memory",
            m.memory_waits);
     metric("weir_network_accept_errors_total", "accept calls that failed", m.accept_errors);

@@ -1,6 +1,6 @@
 #pragma once
-// Pipeline: the requests of one connection in the order they came, and the bytes that answer them in
-// the same order.
+// Pipeline: the requests of one connection in the order they came, and the bytes that answer them
+// in the same order.
 //
 //      head ─ answered, being sent ─▶ dispatched ─▶ next() ─ not dispatched yet ─ tail
 //

@@ -4,8 +4,8 @@ namespace weir::group {
 
 using model::ErrorCode;
 
-// As Kafka translates them. Retrying may help while the log is not there; a record that is too large
-// stays so. Whatever else a partition may say is passed on as it is, never as a timeout.
+// As Kafka translates them. Retrying may help while the log is not there; a record that is too
+// large stays so. Whatever else a partition may say is passed on as it is, never as a timeout.
 model::ErrorCode error_of_group_write(ErrorCode error) {
   if (error == ErrorCode::unknown_topic_or_partition || error == ErrorCode::request_timed_out ||
       error == ErrorCode::not_enough_replicas) {

@@ -1,7 +1,7 @@
 #pragma once
-// ArenaCopy: what a response points at is copied into the arena of its request, because the group may
-// change before the response is encoded on another core. ok() once at the end: false when the arena
-// was full, then some copies are empty.
+// ArenaCopy: what a response points at is copied into the arena of its request, because the group
+// may change before the response is encoded on another core. ok() once at the end: false when the
+// arena was full, then some copies are empty.
 
 #include <algorithm>
 #include <cstddef>

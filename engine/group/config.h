@@ -24,15 +24,21 @@ struct GroupConfig {
              .unit = "ms",
              .doc = "How long the first members of an empty group wait for others."});
     setting("group.max.session.timeout.ms", c.max_session_timeout_ms,
-            {.min = 1, .max = INT32_MAX, .unit = "ms", .doc = "Longest session timeout of a member."});
+            {.min = 1,
+             .max = INT32_MAX,
+             .unit = "ms",
+             .doc = "Longest session timeout of a member."});
     setting("group.max.size", c.max_size,
             {.min = 1, .max = kMembersPerGroupMax, .doc = "Most members of one group."});
     setting("group.min.session.timeout.ms", c.min_session_timeout_ms,
-            {.min = 1, .max = INT32_MAX, .unit = "ms", .doc = "Shortest session timeout of a member."});
+            {.min = 1,
+             .max = INT32_MAX,
+             .unit = "ms",
+             .doc = "Shortest session timeout of a member."});
     setting("offset.metadata.max.bytes", c.offset_metadata_size_max,
             {.min = 0,
              .max = 8'191,
-             .doc = "Most characters (UTF-16 code units, as in Kafka) of the text kept with an offset."});
+             .doc = "Most characters (UTF-16 code units) of the text kept with an offset."});
     setting("offsets.retention.check.interval.ms", c.offsets_retention_check_interval_ms,
             {.min = 1,
              .max = INT64_MAX / 2'000'000,

@@ -1,6 +1,6 @@
 #pragma once
-// The one look into what members of protocol type "consumer" bring: which topics they subscribe to, so
-// that offsets in use do not expire. To everything else the bytes are opaque (C20).
+// The one look into what members of protocol type "consumer" bring: which topics they subscribe to,
+// so that offsets in use do not expire. To everything else the bytes are opaque (C20).
 //
 //   version int16 | topic count int32 | { length int16 | topic }* | … of no interest here
 //

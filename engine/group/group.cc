@@ -50,7 +50,8 @@ void Group::transition_to(GroupState state, int64_t wall_ms) {
   previous_state_ = state_;
   state_ = state;
   // A deletion that failed leaves the group as old as it was.
-  if (state != GroupState::dead && previous_state_ != GroupState::dead) state_timestamp_ms_ = wall_ms;
+  const bool deletion = state == GroupState::dead || previous_state_ == GroupState::dead;
+  if (!deletion) state_timestamp_ms_ = wall_ms;
 }
 
 Member* Group::find_member(std::string_view member_id) const {

@@ -1,6 +1,7 @@
 #pragma once
-// Group: one classic group: its state, members, votes, offsets. Lives on its home core, in GroupTable.
-// It keeps its own invariants and knows neither log nor clients; Membership and Offsets drive it.
+// Group: one classic group: its state, members, votes, offsets. Lives on its home core, in
+// GroupTable. It keeps its own invariants and knows neither log nor clients; Membership and Offsets
+// drive it.
 //
 //   empty ──────────▶ preparing_rebalance ◀───────── stable
 //     ▲                 │        ▲   │                 ▲

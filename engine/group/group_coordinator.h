@@ -6,11 +6,11 @@
 //   coordinator.replay(partition, batches);                 every stored chunk, in order
 //   coordinator.replay_done();                              serves from here on
 //   …
-//   coordinator.stop();                                     parked calls come back; then drain the loop
-//                                                           until idle(), then destroy
+//   coordinator.stop();                                     parked calls come back; drain the
+//                                                           loop until idle(), then destroy
 //
-// Calls that come before replay_done() or after stop() are answered NOT_COORDINATOR, which every client
-// retries; no lookup ever says "no offset" because of them (C10, C14).
+// Calls that come before replay_done() or after stop() are answered NOT_COORDINATOR, which every
+// client retries; no lookup ever says "no offset" because of them (C10, C14).
 
 #include <set>
 #include <string>
@@ -43,8 +43,8 @@ class GroupCoordinator {
   // Nothing is on its way to the log.
   bool idle() const { return log_writer_.idle(); }
 
-  // Forgets, durably, what groups committed for this life of a topic. On every core, whenever a topic
-  // is deleted; also after replay_done(), for topics of committed_topics() that are no more.
+  // Forgets, durably, what groups committed for this life of a topic. On every core, whenever a
+  // topic is deleted; also after replay_done(), for topics of committed_topics() that are no more.
   void on_topic_deleted(std::string_view topic, const base::Uuid& topic_id);
   // Name and id of every topic life that a commit is kept for.
   std::set<std::pair<std::string, base::Uuid>> committed_topics();

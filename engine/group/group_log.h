@@ -1,6 +1,6 @@
 #pragma once
-// GroupLog: the partitions of __consumer_offsets whose home is this core, as the coordinator sees them.
-// The broker implements it over those partitions.
+// GroupLog: the partitions of __consumer_offsets whose home is this core, as the coordinator sees
+// them. The broker implements it over those partitions.
 
 #include <cstddef>
 #include <span>
@@ -19,8 +19,8 @@ class GroupAppend {
   std::span<const std::byte> batch;  // format 2 with its CRC; valid until complete()
   // out
   model::ErrorCode error = model::ErrorCode::none;
-  // The device failed: the batch may or may not survive a restart. Whoever waits is not answered, its
-  // connection is closed (RELIABILITY 2.5).
+  // The device failed: the batch may or may not survive a restart. Whoever waits is not answered,
+  // its connection is closed (RELIABILITY 2.5).
   bool outcome_unknown = false;
 
   template <auto Method, class Owner>
@@ -43,8 +43,8 @@ class GroupLog {
  public:
   virtual ~GroupLog() = default;
 
-  // Appends the batch and calls append.complete() from the loop, never from inside this call, once it
-  // is durable or has failed. Batches of one partition complete in the order they were given.
+  // Appends the batch and calls append.complete() from the loop, never from inside this call, once
+  // it is durable or has failed. Batches of one partition complete in the order they were given.
   virtual void append(GroupAppend& append) = 0;
 };
 

@@ -9,8 +9,8 @@
 
 namespace weir::group {
 
-// String.hashCode() of Java: over the UTF-16 code units of the text. Bytes that are not UTF-8 count as
-// they are; the wire layer lets none through.
+// String.hashCode() of Java: over the UTF-16 code units of the text. Bytes that are not UTF-8 count
+// as they are; the wire layer lets none through.
 [[nodiscard]] int32_t java_string_hash(std::string_view utf8);
 
 // The length of the text in UTF-16 code units, which is what Kafka limits.

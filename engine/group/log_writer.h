@@ -1,7 +1,7 @@
 #pragma once
-// LogWriter: what the coordinator of one core writes to the group log. All records of a turn for one
-// partition of __consumer_offsets go out as one batch at the end of the turn, so that a thousand
-// commits cost one append.
+// LogWriter: what the coordinator of one core writes to the group log. All records of a turn for
+// one partition of __consumer_offsets go out as one batch at the end of the turn, so that a
+// thousand commits cost one append.
 //
 //   log_writer.open(partition, size);        all records until wait() stay in one batch
 //   log_writer.add(key, value, headers);
@@ -68,7 +68,7 @@ class LogWriter {
   };
 
   static constexpr size_t kFreeBatchesMax = 16;
-  static constexpr size_t kFreeBatchSizeMax = size_t{1} << 20;  // larger buffers go back to the heap
+  static constexpr size_t kFreeBatchSizeMax = size_t{1} << 20;  // larger ones go back to the heap
 
   void on_turn_end(io::Op& op);
   void on_appended(GroupAppend& append);

@@ -12,7 +12,9 @@ bool Member::matches(std::span<const wire::JoinGroupRequest::Protocol> others) c
 
 size_t Member::metadata_size() const {
   size_t size = 0;
-  for (const Protocol& protocol : protocols) size += protocol.name.size() + protocol.metadata.size();
+  for (const Protocol& protocol : protocols) {
+    size += protocol.name.size() + protocol.metadata.size();
+  }
   return size;
 }
 

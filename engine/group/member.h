@@ -31,7 +31,8 @@ class GroupTimeouts {
   ~GroupTimeouts() = default;
 };
 
-// A protocol a member can use; the bytes are never looked into, but for expiry (consumer_protocol.h).
+// A protocol a member can use; the bytes are never looked into, but for expiry
+// (consumer_protocol.h).
 struct Protocol {
   std::string name;
   std::vector<std::byte> metadata;

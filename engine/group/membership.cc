@@ -49,7 +49,7 @@ void Membership::stop() {
   });
 }
 
-// --- SyncGroup --------------------------------------------------------------------------------------
+// --- SyncGroup -----------------------------------------------------------------------------------
 
 void Membership::sync(SyncGroupCall& call) {
   const wire::SyncGroupRequest& request = *call.request;
@@ -129,7 +129,7 @@ void Membership::refuse(SyncGroupCall& call, ErrorCode error) {
   io_.mailboxes.reply(call);
 }
 
-// --- Heartbeat --------------------------------------------------------------------------------------
+// --- Heartbeat -----------------------------------------------------------------------------------
 
 void Membership::heartbeat(HeartbeatCall& call) {
   const wire::HeartbeatRequest& request = *call.request;
@@ -151,7 +151,7 @@ void Membership::heartbeat(HeartbeatCall& call) {
   io_.mailboxes.reply(call);
 }
 
-// --- LeaveGroup -------------------------------------------------------------------------------------
+// --- LeaveGroup ----------------------------------------------------------------------------------
 
 void Membership::leave(LeaveGroupCall& call) {
   const wire::LeaveGroupRequest& request = *call.request;
@@ -167,7 +167,8 @@ void Membership::leave(LeaveGroupCall& call) {
     return finish(ErrorCode::coordinator_not_available);
   }
   bool removed = false;
-  const auto leave_group = [&](std::string_view member_id, const wire::NullableString& instance_id) {
+  const auto leave_group = [&](std::string_view member_id,
+                               const wire::NullableString& instance_id) {
     if (group == nullptr) return ErrorCode::unknown_member_id;
     return leave_one(*group, member_id, instance_id, removed);
   };
@@ -218,7 +219,7 @@ ErrorCode Membership::leave_one(Group& group, std::string_view member_id,
   return ErrorCode::none;
 }
 
-// --- removal ----------------------------------------------------------------------------------------
+// --- removal -------------------------------------------------------------------------------------
 
 void Membership::remove_member(Group& group, Member& member, ErrorCode answer) {
   io_.loop.timers().cancel(member.session_timer);
@@ -238,8 +239,8 @@ void Membership::after_removal(Group& group) {
 }
 
 void Membership::on_session_timeout(Group& group, Member& member) {
-  // Whoever waits for us cannot be expected to heartbeat. New members are: they do not know their id,
-  // and their connection may be long gone.
+  // Whoever waits for us cannot be expected to heartbeat. New members are: they do not know their
+  // id, and their connection may be long gone.
   if (!member.is_new && member.is_parked()) return;
   ++metrics_.members_expired;
   remove_member(group, member, ErrorCode::unknown_member_id);

@@ -1,15 +1,15 @@
 #pragma once
-// Membership: how members come, go and agree on assignments; for all groups of one core. It parks joins
-// until the join phase ends and syncs until the leader's plan is durable, owns the groups' timers, and
-// writes the records that let members go on after a restart.
+// Membership: how members come, go and agree on assignments; for all groups of one core. It parks
+// joins until the join phase ends and syncs until the leader's plan is durable, owns the groups'
+// timers, and writes the records that let members go on after a restart.
 //
 //   membership.cc            sync, heartbeat, leave, session timeouts
 //   membership_join.cc       join: new, known, pending and static members
 //   membership_rebalance.cc  the phases of a rebalance, its records
 //
 // What a restart finds is the last generation whose assignment is complete and durable, with static
-// members under the ids last answered. Whoever was told a later generation gets ILLEGAL_GENERATION and
-// joins again.
+// members under the ids last answered. Whoever was told a later generation gets ILLEGAL_GENERATION
+// and joins again.
 
 #include <list>
 #include <string>

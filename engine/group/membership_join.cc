@@ -12,12 +12,11 @@ using model::ErrorCode;
 
 namespace {
 
-// Kafka's time for a join that is parked and whose member cannot heartbeat, because it does not know
-// its id yet.
+// Kafka's time for a join that is parked and whose member cannot heartbeat, because it does not
+// know its id yet.
 constexpr int64_t kNewMemberJoinTimeoutMs = 5 * 60 * 1000;
 
 constexpr int16_t kVersionMemberIdRequired = 4;
-constexpr int16_t kVersionSkipAssignment = 9;
 
 size_t metadata_size(const wire::JoinGroupRequest& request) {
   size_t size = 0;

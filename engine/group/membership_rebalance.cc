@@ -62,8 +62,8 @@ void Membership::on_join_timeout(Group& group) {
 void Membership::complete_join(Group& group) {
   io_.loop.timers().cancel(group.join_timer);
   group.in_initial_delay = false;
-  // Nobody may be told a generation before the ids of replaced static members are durable: a restart
-  // would fence them (C74).
+  // Nobody may be told a generation before the ids of replaced static members are durable: a
+  // restart would fence them (C74).
   group.join_due = group.replacements_in_flight > 0;
   if (group.join_due) return;
   remove_not_rejoined(group);
@@ -243,7 +243,8 @@ void Membership::on_replacement_written(Group& group, const MetadataWrite& write
     JoinGroupCall& call = *group.take_join(*member);
     touch(*member);
     const bool leads = group.is_leader(*member);
-    // Version 9 can say that a leader need not assign; before it, a leader is not told that it leads.
+    // Version 9 can say that a leader need not assign; before it, a leader is not told that it
+    // leads.
     if (call.api_version >= 9) {
       answer_join(call, group, *member, group.leader_id(), leads, leads);
     } else {

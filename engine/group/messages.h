@@ -1,8 +1,9 @@
 #pragma once
 // What handlers ask of a group's home core (ports kGroup and kListGroups). A call is memory of its
-// sender: it names the decoded request and the response to fill, sends itself to the home core of its
-// groups, and encodes the response when it is back. While it is away the home core owns the request's
-// arena and places in it what the response points at; so one request has at most one call away.
+// sender: it names the decoded request and the response to fill, sends itself to the home core of
+// its groups, and encodes the response when it is back. While it is away the home core owns the
+// request's arena and places in it what the response points at; so one request has at most one call
+// away.
 
 #include <cstdint>
 #include <span>
@@ -33,8 +34,8 @@ class GroupCall : public io::Message {
   // in
   int16_t api_version = 0;
   base::Arena* arena = nullptr;
-  // Partition of __consumer_offsets of the group named (offsets_partition_of). Of calls that name one
-  // group; a call with items goes to the core that is home to all of them.
+  // Partition of __consumer_offsets of the group named (offsets_partition_of). Of calls that name
+  // one group; a call with items goes to the core that is home to all of them.
   model::PartitionIndex offsets_partition;
   std::string_view client_id;    // "" when the client sent none
   std::string_view client_host;  // as Java prints it: "/127.0.0.1"

@@ -1,9 +1,9 @@
 #pragma once
 // OffsetStore: the committed offsets of one group, on its home core.
 //
-// A commit is visible once it is durable. From the moment its record is handed to the log until then
-// its slot is held (pending), so that whoever deletes meanwhile knows of it: records and what they do
-// to the store have the same order.
+// A commit is visible once it is durable. From the moment its record is handed to the log until
+// then its slot is held (pending), so that whoever deletes meanwhile knows of it: records and what
+// they do to the store have the same order.
 
 #include <cstdint>
 #include <map>

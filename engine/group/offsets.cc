@@ -24,7 +24,7 @@ Offsets::Offsets(io::CoreIo& io, const GroupConfig& config, GroupTable& table,
   expiry_timer_.bind<&Offsets::on_expiry_timer>(*this);
 }
 
-// --- OffsetCommit -----------------------------------------------------------------------------------
+// --- OffsetCommit --------------------------------------------------------------------------------
 
 namespace {
 
@@ -169,7 +169,7 @@ void Offsets::finish(OffsetCommitCall& call, ErrorCode error) {
   io_.mailboxes.reply(call);
 }
 
-// --- OffsetFetch ------------------------------------------------------------------------------------
+// --- OffsetFetch ---------------------------------------------------------------------------------
 
 void Offsets::fetch(OffsetFetchCall& call) {
   for (const FetchItem& item : call.items) fetch_group(item, *call.arena);

@@ -1,8 +1,9 @@
 #pragma once
 // Offsets: commits, lookups and the forgetting of committed offsets; for all groups of one core.
 //
-// A commit is answered and visible when its record is durable. Forgetting - because of age, because the
-// topic or the group was deleted - writes tombstones first and drops the values when they are durable.
+// A commit is answered and visible when its record is durable. Forgetting - because of age, because
+// the topic or the group was deleted - writes tombstones first and drops the values when they are
+// durable.
 
 #include <list>
 #include <string>

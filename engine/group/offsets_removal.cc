@@ -13,7 +13,7 @@ namespace weir::group {
 
 using model::ErrorCode;
 
-// --- tombstones -------------------------------------------------------------------------------------
+// --- tombstones ----------------------------------------------------------------------------------
 
 Offsets::Removal& Offsets::begin_removal(Group& group) {
   Removal& removal = removals_.emplace_back();
@@ -72,7 +72,7 @@ void Offsets::on_removed(LogWrite& write) {
   table_.forget_if_idle(group);
 }
 
-// --- DeleteGroups -----------------------------------------------------------------------------------
+// --- DeleteGroups --------------------------------------------------------------------------------
 
 void Offsets::delete_groups(DeleteGroupsCall& call) {
   call.outstanding = 1;
@@ -102,7 +102,7 @@ void Offsets::delete_groups(DeleteGroupsCall& call) {
   if (--call.outstanding == 0) io_.mailboxes.reply(call);
 }
 
-// --- topics -----------------------------------------------------------------------------------------
+// --- topics --------------------------------------------------------------------------------------
 
 void Offsets::on_topic_deleted(std::string_view topic, const base::Uuid& topic_id) {
   table_.for_each([&](Group& group) {
@@ -122,7 +122,7 @@ void Offsets::on_topic_deleted(std::string_view topic, const base::Uuid& topic_i
   });
 }
 
-// --- age --------------------------------------------------------------------------------------------
+// --- age -----------------------------------------------------------------------------------------
 
 void Offsets::start() {
   retention_clock_.start(io_.clock);

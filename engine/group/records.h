@@ -1,8 +1,8 @@
 #pragma once
 // Records of __consumer_offsets, as Kafka 4 writes them: OffsetCommit keys of type 1 with values of
-// version 3 (1 where an expiry time was asked for), GroupMetadata keys of type 2 with values of version
-// 3. Tools that read the topic know no newer ones; the topic id, which Kafka keeps in version 4, travels
-// in a record header instead. Reading takes all versions.
+// version 3 (1 where an expiry time was asked for), GroupMetadata keys of type 2 with values of
+// version 3. Tools that read the topic know no newer ones; the topic id, which Kafka keeps in
+// version 4, travels in a record header instead. Reading takes all versions.
 
 #include <span>
 #include <string_view>

@@ -1,6 +1,7 @@
 #pragma once
-// Replay: what the batches of __consumer_offsets say, applied to the groups of this core at start, in
-// the order of the log. Reads records of all versions; those of other kinds of groups are left alone.
+// Replay: what the batches of __consumer_offsets say, applied to the groups of this core at start,
+// in the order of the log. Reads records of all versions; those of other kinds of groups are left
+// alone.
 
 #include <span>
 

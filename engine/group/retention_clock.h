@@ -1,7 +1,7 @@
 #pragma once
-// RetentionClock: wall time for deciding what is too old. It follows the wall clock, but forward at most
-// twice as fast as the monotonic clock: a jump of the wall clock by years deletes nothing at once, and an
-// operator has time to put it right (RELIABILITY P14).
+// RetentionClock: wall time for deciding what is too old. It follows the wall clock, but forward at
+// most twice as fast as the monotonic clock: a jump of the wall clock by years deletes nothing at
+// once, and an operator has time to put it right (RELIABILITY P14).
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "engine/handlers/api_table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/handlers/api_versions.h"
@@ -37,28 +38,33 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::produce, &start_produce, true},
     ApiRow{ApiKey::fetch, &start_fetch},
     ApiRow{ApiKey::list_offsets, &start_list_offsets},
-    ApiRow{ApiKey::api_versions, &start_api_versions},
-    ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
-    ApiRow{ApiKey::create_partitions, &start_create_partitions},
-    ApiRow{ApiKey::create_topics, &start_create_topics},
-    ApiRow{ApiKey::delete_topics, &start_delete_topics},
-    ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
-    ApiRow{ApiKey::describe_configs, &start_describe_configs},
-    ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
-    ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
-    ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
     ApiRow{ApiKey::metadata, &start_metadata},
-    ApiRow{ApiKey::delete_groups, &start_delete_groups},
-    ApiRow{ApiKey::describe_groups, &start_describe_groups},
-    ApiRow{ApiKey::find_coordinator, &start_find_coordinator},
-    ApiRow{ApiKey::heartbeat, &start_heartbeat},
-    ApiRow{ApiKey::join_group, &start_join_group},
-    ApiRow{ApiKey::leave_group, &start_leave_group},
-    ApiRow{ApiKey::list_groups, &start_list_groups},
     ApiRow{ApiKey::offset_commit, &start_offset_commit},
     ApiRow{ApiKey::offset_fetch, &start_offset_fetch},
+    ApiRow{ApiKey::find_coordinator, &start_find_coordinator},
+    ApiRow{ApiKey::join_group, &start_join_group},
+    ApiRow{ApiKey::heartbeat, &start_heartbeat},
+    ApiRow{ApiKey::leave_group, &start_leave_group},
     ApiRow{ApiKey::sync_group, &start_sync_group},
+    ApiRow{ApiKey::describe_groups, &start_describe_groups},
+    ApiRow{ApiKey::list_groups, &start_list_groups},
+    ApiRow{ApiKey::api_versions, &start_api_versions},
+    ApiRow{ApiKey::create_topics, &start_create_topics},
+    ApiRow{ApiKey::delete_topics, &start_delete_topics},
+    ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
+    ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
+    ApiRow{ApiKey::describe_configs, &start_describe_configs},
+    ApiRow{ApiKey::create_partitions, &start_create_partitions},
+    ApiRow{ApiKey::delete_groups, &start_delete_groups},
+    ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
+    ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
+    ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
 };
+
+// Described as served and started here: one is not without the other.
+static_assert(std::ranges::all_of(wire::kApis, [](const wire::ApiInfo& api) {
+  return api.served == (std::ranges::find(kRows, api.key, &ApiRow::key) != kRows.end());
+}));
 
 constexpr size_t kKeyCount = static_cast<size_t>(wire::kApiKeyMax) + 1;
 

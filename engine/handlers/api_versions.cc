@@ -65,7 +65,8 @@ void start_api_versions(Request& request) {
     if (find_row(api.key) != nullptr) out.api_keys[count++] = row_of(api);
   }
   out.api_keys = {out.api_keys.data(), count};
-  // No features are finalized yet, so their epoch stays -1: clients then ignore features altogether.
+  // No features are finalized yet, so their epoch stays -1: clients then ignore features
+  // altogether.
   request.respond(out);
 }
 

@@ -1,17 +1,17 @@
 #pragma once
-// Fetch: reads at the partitions' home cores, waits there when there is too little, answers with the
-// bytes as they lie in the home cores' memory.
+// Fetch: reads at the partitions' home cores, waits there when there is too little, answers with
+// the bytes as they lie in the home cores' memory.
 //
 //   start ─▶ reading ─▶ answered ─▶ (sent) release the leases
 //               │ ▲
 //    too little ▼ │ everything is back
 //            watching ─▶ collecting        news, deadline or the client has gone
 //
-// Watching: one WatchRequest at every involved home core. The bytes that are missing are split among
-// them, so that min_bytes cannot be reached together without one of them noticing; on the first news
-// the others are called back and everything is read again. A second look that found nothing more
-// than the one before ends the waiting: what can be counted and what can be read may differ, and a
-// fetch must not spin.
+// Watching: one WatchRequest at every involved home core. The bytes that are missing are split
+// among them, so that min_bytes cannot be reached together without one of them noticing; on the
+// first news the others are called back and everything is read again. A second look that found
+// nothing more than the one before ends the waiting: what can be counted and what can be read may
+// differ, and a fetch must not spin.
 //
 // Sessions are not kept: every answer has session id 0, which clients take as a full fetch.
 

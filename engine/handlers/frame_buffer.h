@@ -1,8 +1,8 @@
 #pragma once
 // FrameBuffer: the bytes of one request frame, contiguous, growing while they arrive.
 //
-// Move-only owner of heap memory. capacity() is what is really allocated; it follows what has arrived,
-// not what the peer announced (RELIABILITY rule 10).
+// Move-only owner of heap memory. capacity() is what is really allocated; it follows what has
+// arrived, not what the peer announced (RELIABILITY rule 10).
 
 #include <cstddef>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 #pragma once
-// GroupHandler: what the handlers of group APIs have in common: the way to a group's home core, which is
-// the home core of its partition of __consumer_offsets. The first request that needs the topic creates it.
+// GroupHandler: what the handlers of group APIs have in common: the way to a group's home core,
+// which is the home core of its partition of __consumer_offsets. The first request that needs the
+// topic creates it.
 
 #include <algorithm>
 #include <span>
@@ -36,8 +37,8 @@ class GroupHandler : public Handler {
   void prepare(group::GroupCall& call);
   void send(group::GroupCall& call, std::string_view group_id);
   void send_to(group::GroupCall& call, io::CoreIndex core);
-  // The call is back: true when it may be answered. Otherwise the connection is being closed, because
-  // nobody knows what a failed device has kept (RELIABILITY 2.5).
+  // The call is back: true when it may be answered. Otherwise the connection is being closed,
+  // because nobody knows what a failed device has kept (RELIABILITY 2.5).
   [[nodiscard]] bool has_outcome(const group::GroupCall& call);
 
  private:
@@ -47,8 +48,8 @@ class GroupHandler : public Handler {
   CatalogChanges changes_;
 };
 
-// Items of one request, core after core: a request has one call away at a time, because the core that
-// has it owns the arena.
+// Items of one request, core after core: a request has one call away at a time, because the core
+// that has it owns the arena.
 template <class Item>
 class ItemsByCore {
  public:

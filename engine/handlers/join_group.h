@@ -1,5 +1,6 @@
 #pragma once
-// JoinGroup: become a member of a group, or of its next generation; answered when the join phase ends.
+// JoinGroup: become a member of a group, or of its next generation; answered when the join phase
+// ends.
 
 namespace weir::handlers {
 

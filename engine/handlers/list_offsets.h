@@ -1,6 +1,6 @@
 #pragma once
-// ListOffsets: the first offset at or after a timestamp, or one of the special offsets (SCOPE 12); each
-// partition is asked at its home core.
+// ListOffsets: the first offset at or after a timestamp, or one of the special offsets (SCOPE 12);
+// each partition is asked at its home core.
 
 #include "engine/handlers/request.h"
 #include "engine/model/error_code.h"

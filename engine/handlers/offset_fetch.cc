@@ -121,8 +121,8 @@ class OffsetFetchHandler final : public GroupHandler {
     request_.respond(out);
   }
 
-  // Of "all partitions": offsets of a topic that is gone or another one by now are no use to anybody
-  // who asks by id, and misleading by name.
+  // Of "all partitions": offsets of a topic that is gone or another one by now are no use to
+  // anybody who asks by id, and misleading by name.
   bool drop_other_lives(Answer::Group& group) {
     size_t count = 0;
     for (auto& topic : group.topics) {
@@ -136,8 +136,8 @@ class OffsetFetchHandler final : public GroupHandler {
     return true;
   }
 
-  // Every topic that was asked for, in its order; with the group's error where there is one, so that no
-  // version can take -1 for "nothing committed" (C14).
+  // Every topic that was asked for, in its order; with the group's error where there is one, so
+  // that no version can take -1 for "nothing committed" (C14).
   bool complete_topics(size_t index, Answer::Group& group) {
     const auto& asked = in_.groups[index].topics;
     const auto answered = group.topics;

@@ -1,12 +1,12 @@
 #pragma once
-// Produce: batches are checked here, on the core of the connection, and appended by their partitions'
-// home cores. The answer leaves when every partition has told what became of its batch, which is when
-// the batch is on stable storage: acks 1 and -1 mean the same.
+// Produce: batches are checked here, on the core of the connection, and appended by their
+// partitions' home cores. The answer leaves when every partition has told what became of its batch,
+// which is when the batch is on stable storage: acks 1 and -1 mean the same.
 //
 //   start ─▶ resolve topics ─▶ validate, send AppendRequests ─▶ on_appended … ─▶ respond
 //
-// acks 0: no answer; an error closes the connection. A device that failed under a batch closes it too,
-// without an answer for anything in the request (RELIABILITY 2.5).
+// acks 0: no answer; an error closes the connection. A device that failed under a batch closes it
+// too, without an answer for anything in the request (RELIABILITY 2.5).
 
 #include <span>
 

@@ -36,7 +36,7 @@ void Request::reject(const wire::DecodeError& error) {
 }
 
 void Request::finish(Outcome outcome, wire::Pieces response) {
-  ASSERT(stage_ == Stage::dispatched && outcome_ == Outcome::pending, "two outcomes of one request");
+  ASSERT(stage_ == Stage::dispatched && outcome_ == Outcome::pending, "second outcome");
   stage_ = Stage::answered;
   outcome_ = outcome;
   response_ = response;

@@ -69,11 +69,13 @@ class Handler {
   virtual void start() = 0;
 
   // The client has gone or sends nothing more: a handler that waits for news or a deadline stops
-  // waiting and answers with what there is. May run at any time between start and outcome, and twice.
+  // waiting and answers with what there is. May run at any time between start and outcome, and
+  // twice.
   virtual void on_abandoned() {}
 
-  // The response was sent, or never will be: gives back what it pointed at. True when nothing of the
-  // handler is in flight any more; otherwise the handler calls request_.released() once it is so.
+  // The response was sent, or never will be: gives back what it pointed at. True when nothing of
+  // the handler is in flight any more; otherwise the handler calls request_.released() once it is
+  // so.
   [[nodiscard]] virtual bool release() { return true; }
 
  protected:

@@ -40,7 +40,7 @@ void Journal::open(const std::string& path, const LogId& log_id, uint64_t genera
   log_id_ = log_id;
   generation_ = generation;
   open_done_ = &done;
-  core_.disk.open(open_op_, path_.c_str(), {.direct = true});
+  core_.disk.open(open_op_, path_.c_str(), {.direct = true, .locked = true});
 }
 
 void Journal::on_open(io::Op& op) {

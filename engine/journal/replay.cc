@@ -10,6 +10,7 @@
 #include "io/base/assert.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
+#include "io/locked_open.h"
 #include "io/whole_transfer.h"
 
 namespace weir::journal {
@@ -162,10 +163,7 @@ base::Result<Replay> replay_journal(io::Loop& loop, io::Disk& disk, const std::s
   if (size < kRecordsBegin) return failure("too short to be a journal", EINVAL);
 
   Reader reader;
-  disk.open(reader.op, path.c_str(), {.direct = true});
-  loop.run_until(reader.op);
-  if (reader.op.result() < 0) return failure("cannot open", -reader.op.result());
-  const io::FileId file(reader.op.result());
+  TRY(const io::FileId file, io::open_locked(loop, disk, path, {.direct = true}));
   // What is read now must not be lost by a later power cut: a dead process's writes may still be in the
   // device's cache only (L10).
   disk.sync(reader.op, file);

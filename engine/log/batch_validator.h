@@ -1,14 +1,15 @@
 #pragma once
-// BatchValidator: what a producer may send (SCOPE 6), checked on the core of the connection before the
-// batch travels to its partition.
+// BatchValidator: what a producer may send (SCOPE 6), checked on the core of the connection before
+// the batch travels to its partition.
 //
-// Per partition exactly one batch of format 2. Its CRC, header and every record are checked; compressed
-// records are inflated in a stream for that and stay compressed as sent. What the broker must change is
-// changed in place, under a new CRC: the maximum timestamp where the producer left it wrong, timestamp
-// type and time on topics with LogAppendTime. Base offset and leader epoch are the partition's.
+// Per partition exactly one batch of format 2. Its CRC, header and every record are checked;
+// compressed records are inflated in a stream for that and stay compressed as sent. What the broker
+// must change is changed in place, under a new CRC: the maximum timestamp where the producer left
+// it wrong, timestamp type and time on topics with LogAppendTime. Base offset and leader epoch are
+// the partition's.
 //
-// Where Kafka accepts what makes no sense we refuse it: bytes behind the batch, inner offsets with gaps
-// or out of order, key lengths below -1, producer ids below -1, a delete horizon.
+// Where Kafka accepts what makes no sense we refuse it: bytes behind the batch, inner offsets with
+// gaps or out of order, key lengths below -1, producer ids below -1, a delete horizon.
 
 #include <array>
 #include <cstdint>
@@ -36,11 +37,11 @@ struct BatchRules {
 
 struct BatchVerdict {
   model::ErrorCode error = model::ErrorCode::none;
-  // Kafka looks at framing, size and CRC before it knows the log: only later errors are answered with
-  // the partition's log start offset.
+  // Kafka looks at framing, size and CRC before it knows the log: only later errors are answered
+  // with the partition's log start offset.
   bool with_log_start_offset = false;
   std::string_view message;               // for people; static storage
-  std::span<const int32_t> bad_records;   // first kBadRecordsMax ones; valid until the next validate()
+  std::span<const int32_t> bad_records;   // first kBadRecordsMax; until the next validate()
   // Without error:
   std::span<std::byte> batch;
   int32_t record_count = 0;
@@ -51,7 +52,8 @@ class BatchValidator {
  public:
   static constexpr size_t kBadRecordsMax = 1000;
 
-  // `records`: all that a Produce request has for one partition; may be changed where it is accepted.
+  // `records`: all that a Produce request has for one partition; may be changed where it is
+  // accepted.
   [[nodiscard]] BatchVerdict validate(std::span<std::byte> records, const BatchRules& rules);
 
  private:

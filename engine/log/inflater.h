@@ -1,10 +1,11 @@
 #pragma once
 // Inflater: the four codecs of record batches behind one streaming call.
 //
-// One core owns it and reuses it batch after batch; codec states are made when first needed and kept.
-// Memory is fixed: a codec's window (zstd frames that want more than kZstdWindowLogMax are refused) and
-// for snappy one block, whose size is checked against the bytes that are really there before it is
-// allocated. Output stops at a limit, so that a bomb costs no more than its limit (RELIABILITY F43).
+// One core owns it and reuses it batch after batch; codec states are made when first needed and
+// kept. Memory is fixed: a codec's window (zstd frames that want more than kZstdWindowLogMax are
+// refused) and for snappy one block, whose size is checked against the bytes that are really there
+// before it is allocated. Output stops at a limit, so that a bomb costs no more than its limit
+// (RELIABILITY F43).
 //
 // Accepted: gzip members, lz4 frames and zstd frames, one or several; snappy as one raw block
 // (librdkafka) or in xerial framing (Java).
@@ -25,7 +26,8 @@ class Codec {
  public:
   virtual ~Codec() = default;
   virtual void begin(std::span<const std::byte> compressed) = 0;
-  // Writes up to out.size() > 0 bytes; `more` with fewer bytes only where it says so at the next call.
+  // Writes up to out.size() > 0 bytes; `more` with fewer bytes only where it says so at the next
+  // call.
   virtual InflateStatus read(std::span<std::byte> out, size_t& written) = 0;
 };
 
@@ -44,8 +46,8 @@ class Inflater {
 
   // `compressed` must stay until the last read.
   void begin(Compression compression, std::span<const std::byte> compressed);
-  // Fills `out` as far as the data goes and returns the bytes written; fewer than out.size() mean that
-  // status() is no longer `more`.
+  // Fills `out` as far as the data goes and returns the bytes written; fewer than out.size() mean
+  // that status() is no longer `more`.
   size_t read(std::span<std::byte> out);
   [[nodiscard]] InflateStatus status() const { return status_; }
 

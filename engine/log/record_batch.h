@@ -7,7 +7,7 @@
 //         12     4  partition leader epoch   set by the partition; not under the CRC
 //         16     1  magic = 2
 //         17     4  crc                      CRC-32C of everything from attributes on
-//         21     2  attributes               bits 0-2 compression, 3 timestamp type, 4 transactional,
+//         21     2  attributes               bits 0-2 compression, 3 append time, 4 transactional,
 //                                            5 control, 6 delete horizon
 //         23     4  last offset delta
 //         27     8  base timestamp
@@ -69,15 +69,17 @@ inline constexpr int16_t kDeleteHorizon = 0x40;
 enum class Compression : uint8_t { none, gzip, snappy, lz4, zstd };
 inline constexpr uint8_t kCompressionMax = static_cast<uint8_t>(Compression::zstd);
 
-// Reads the header of a batch that someone else owns; at least kBatchHeaderSize bytes must be there.
-// Checks nothing: what the fields say is for the caller to believe or not.
+// Reads the header of a batch that someone else owns; at least kBatchHeaderSize bytes must be
+// there. Checks nothing: what the fields say is for the caller to believe or not.
 class BatchView {
  public:
   explicit BatchView(std::span<const std::byte> bytes) : data_(bytes.data()) {
     ASSERT(bytes.size() >= kBatchHeaderSize);
   }
 
-  model::Offset base_offset() const { return model::Offset(load<int64_t>(batch_position::kBaseOffset)); }
+  model::Offset base_offset() const {
+    return model::Offset(load<int64_t>(batch_position::kBaseOffset));
+  }
   int32_t length() const { return load<int32_t>(batch_position::kLength); }
   // Of a batch whose length has been checked.
   size_t size() const { return kBatchLengthEnd + static_cast<size_t>(length()); }
@@ -175,8 +177,8 @@ struct BatchOptions {
   bool append_time = false;
 };
 
-// Builds one uncompressed batch: internal topics, markers, tests. Offsets count from base_offset on.
-// Reusable: reset() keeps the memory.
+// Builds one uncompressed batch: internal topics, markers, tests. Offsets count from base_offset
+// on. Reusable: reset() keeps the memory.
 class BatchBuilder {
  public:
   using NullableBytes = std::optional<std::span<const std::byte>>;

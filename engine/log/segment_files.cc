@@ -42,7 +42,7 @@ void SegmentMaker::advance(Stage stage) {
     case Stage::making_directory: return core_.disk.make_directory(op_, directory_.c_str());
     case Stage::syncing_parent: return core_.disk.sync_directory(op_, parent_.c_str());
     case Stage::opening:
-      return core_.disk.open(op_, path_.c_str(), {.create = true, .direct = true});
+      return core_.disk.open(op_, path_.c_str(), {.create = true, .direct = true, .locked = true});
     case Stage::allocating: return core_.disk.allocate(op_, file_, 0, allocated_);
     case Stage::syncing_file: return core_.disk.sync(op_, file_);
     case Stage::syncing_directory: return core_.disk.sync_directory(op_, directory_.c_str());

@@ -10,6 +10,7 @@
 #include "io/base/crc32c.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
+#include "io/locked_open.h"
 
 namespace weir::partition {
 namespace {
@@ -28,10 +29,6 @@ struct Waiter {
   io::WholeWrite write;
 };
 
-std::unexpected<base::Error> failure(std::string_view what, const std::string& path, int code) {
-  return base::error(code, fmt::format("{} {}: {}", what, path, std::strerror(code)));
-}
-
 constexpr size_t kSnapshotReadMax = size_t{64} << 20;
 
 }  // namespace
@@ -42,12 +39,8 @@ int32_t Recovery::wait(io::Op& op) {
 }
 
 base::Result<io::FileId> Recovery::open(const std::string& path, bool create) {
-  Waiter waiter;
-  core_.disk.open(waiter.op, path.c_str(), {.create = create, .direct = true});
-  if (const int32_t result = wait(waiter.op); result < 0) {
-    return failure("cannot open", path, -result);
-  }
-  return io::FileId(waiter.op.result());
+  return io::open_locked(core_.loop, core_.disk, path,
+                         {.create = create, .direct = true});
 }
 
 void Recovery::close(io::FileId file) {
@@ -184,6 +177,9 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
   // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go on with;
   // any other was made for records that were never acknowledged.
   const bool rolled = images.back().end() > 0 && std::ranges::binary_search(bases, log_end);
+  for (const model::Offset base : bases) {
+    if (base > images.back().base_offset && base != log_end) remove_segment(directory, base);
+  }
   if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
 
   out.log_start = bases.empty() ? images.front().base_offset
@@ -215,6 +211,15 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
     out.segments.push_back(std::move(segment));
   }
   return {};
+}
+
+void Recovery::remove_segment(const std::string& directory, model::Offset base_offset) {
+  Waiter waiter;
+  for (const auto suffix : {log::kLogSuffix, log::kLedgerSuffix}) {
+    const auto path = log::segment_file(directory, base_offset, suffix);
+    core_.disk.remove(waiter.op, path.c_str());
+    wait(waiter.op);
+  }
 }
 
 base::Status Recovery::read_snapshot(const std::string& directory, Recovered& out,

@@ -68,6 +68,7 @@ class Recovery {
   bool extents_sound(const journal::ReplayedRecord& record);
 
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
+  void remove_segment(const std::string& directory, model::Offset base_offset);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
                              model::Offset& snapshot_offset);
   base::Status rebuild(const std::string& directory, Image& image, RecoveredSegment& segment,

@@ -41,7 +41,7 @@ void SegmentKeeper::open_active() {
   space_stage_ = SpaceStage::opening;
   path_ = log::segment_file(log_.directory(), log_.active().base_offset, log::kLogSuffix);
   checkpointed_ = log_.active().written;
-  services_.io.disk.open(space_op_, path_.c_str(), {.create = true, .direct = true});
+  services_.io.disk.open(space_op_, path_.c_str(), {.create = true, .direct = true, .locked = true});
 }
 
 void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {

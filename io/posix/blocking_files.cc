@@ -2,8 +2,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -55,6 +57,13 @@ base::Result<uint64_t> free_bytes(const std::string& path) {
   struct statvfs status {};
   if (statvfs(path.c_str(), &status) != 0) return failed(Operation::free_bytes, errno, path);
   return uint64_t{status.f_bavail} * status.f_frsize;
+}
+
+int lock_open_file(int descriptor) {
+  if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  const int code = errno;
+  ::close(descriptor);
+  return -code;
 }
 
 int open_flags(const OpenOptions& options) {

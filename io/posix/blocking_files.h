@@ -13,6 +13,8 @@ base::Result<std::vector<DirectoryEntry>> list_directory(const std::string& path
 base::Result<FileInfo> file_info(const std::string& path);
 base::Result<uint64_t> free_bytes(const std::string& path);  // for an ordinary user
 
+// OpenOptions::locked: flock(2) on a file just opened; the descriptor, or -errno and it is closed.
+int lock_open_file(int descriptor);
 // open(2) flags of `options`, without O_DIRECT.
 int open_flags(const OpenOptions& options);
 inline constexpr unsigned kFileMode = 0644;

@@ -23,7 +23,7 @@ namespace {
 // What a system call returned, as a completion's result.
 int32_t result_of(ssize_t status) { return status < 0 ? -errno : static_cast<int32_t>(status); }
 
-int32_t open_file(Job& job) {
+int32_t open_unlocked(Job& job) {
   int flags = open_flags(job.options);
   if (job.options.direct) {
     const int32_t result = result_of(::open(job.path, flags | O_DIRECT, kFileMode));
@@ -33,6 +33,11 @@ int32_t open_file(Job& job) {
     flags &= ~O_EXCL;
   }
   return result_of(::open(job.path, flags, kFileMode));
+}
+
+int32_t open_file(Job& job) {
+  const int32_t result = open_unlocked(job);
+  return result >= 0 && job.options.locked ? lock_open_file(result) : result;
 }
 
 int32_t write_file(Job& job) {

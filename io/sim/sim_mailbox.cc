@@ -33,11 +33,20 @@ void MailPost::on_event(uint32_t, uint64_t pair) {
   ends_[pair % core_count_]->arrive(*message);
 }
 
+void MailPost::note_departure(Message& message) {
+  const auto [entry, leaves] = away_.emplace(&message, false);
+  if (!leaves) entry->second = true;
+}
+
+void MailPost::note_delivery(Message& message) {
+  const auto entry = away_.find(&message);
+  if (entry != away_.end() && entry->second) away_.erase(entry);
+}
+
 void MailPost::abandon_all() {
-  for (auto& queue : on_way_) {
-    for (Message* message : queue) SimMailboxes::drop(*message);
-    queue.clear();
-  }
+  for (auto& queue : on_way_) queue.clear();
+  for (const auto& [message, returns] : away_) SimMailboxes::drop(*message);
+  away_.clear();
 }
 
 SimMailboxes::SimMailboxes(CoreIndex self, Scheduler& scheduler, MailPost& post, SimLoop& loop)
@@ -46,8 +55,9 @@ SimMailboxes::SimMailboxes(CoreIndex self, Scheduler& scheduler, MailPost& post,
 }
 
 void SimMailboxes::transport(CoreIndex to, Message& message) {
-  if (scheduler_.dead()) drop(message);
-  else if (to == self()) arrive(message);
+  if (scheduler_.dead()) return drop(message);
+  post_.note_departure(message);
+  if (to == self()) arrive(message);
   else post_.carry(self(), to, message);
 }
 
@@ -63,14 +73,12 @@ bool SimMailboxes::deliver_arrived() {
     Message* message = arrived_.front();
     arrived_.pop_front();
     scheduler_.trace("message", self().value());
+    post_.note_delivery(*message);
     deliver(*message);
   }
   return any;
 }
 
-void SimMailboxes::abandon_all() {
-  for (Message* message : arrived_) drop(*message);
-  arrived_.clear();
-}
+void SimMailboxes::abandon_all() { arrived_.clear(); }
 
 }  // namespace weir::io::sim

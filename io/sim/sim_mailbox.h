@@ -3,6 +3,7 @@
 // pair.
 
 #include <deque>
+#include <unordered_map>
 #include <vector>
 
 #include "io/mailbox.h"
@@ -22,6 +23,9 @@ class MailPost : public EventTarget {
   void resize(uint16_t core_count);
   void connect(CoreIndex core, SimMailboxes& mailboxes);
   void carry(CoreIndex from, CoreIndex to, Message& message);
+  // A crash gives every message back to its sender, also those that a receiver works on.
+  void note_departure(Message& message);
+  void note_delivery(Message& message);
   void abandon_all();
   void on_event(uint32_t kind, uint64_t pair) override;
 
@@ -32,6 +36,7 @@ class MailPost : public EventTarget {
   uint16_t core_count_ = 0;
   std::vector<SimMailboxes*> ends_;            // by core
   std::vector<std::deque<Message*>> on_way_;   // by from * core_count + to
+  std::unordered_map<Message*, bool> away_;    // true: on its way back
 };
 
 class SimMailboxes : public Mailboxes {

@@ -118,8 +118,6 @@ base::Result<Features> probe_features(const Denied& denied) {
       decide(buffer_ring_works(ring), denied.buffer_ring, "buffer ring", "poll and recv(2)");
   features.registered_ring = decide(registered_ring_works(ring), denied.registered_ring,
                                     "registered descriptor", "descriptor");
-  features.registered_lock =
-      decide(true, denied.registered_lock, "registered lock file", "lock freed at exit");
   features.dsync = decide(true, denied.dsync, "RWF_DSYNC", "write, then fdatasync");
   features.direct = decide(true, denied.direct, "O_DIRECT", "buffered files");
   io_uring_queue_exit(&ring);

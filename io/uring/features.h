@@ -14,7 +14,6 @@ struct Denied {
   bool defer_taskrun = false;
   bool coop_taskrun = false;
   bool registered_ring = false;
-  bool registered_lock = false;
   bool buffer_ring = false;
   bool message_ring = false;
   bool file_operations = false;  // rename, unlink, mkdir, ftruncate through the ring
@@ -25,7 +24,6 @@ struct Denied {
 struct Features {
   uint32_t setup_flags = 0;      // of io_uring_setup
   bool registered_ring = false;  // enter by index, not by descriptor
-  bool registered_lock = false;  // try to register the lock file
   bool buffer_ring = false;      // receives take a buffer when data is there; else poll, recv(2)
   bool message_ring = false;     // wake-ups from ring to ring; else through an eventfd
   bool renameat = false;         // these four: else the blocking call

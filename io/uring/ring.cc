@@ -106,8 +106,6 @@ bool Ring::run_completions() {
   return any;
 }
 
-int Ring::register_file(int descriptor) { return io_uring_register_files(&ring_, &descriptor, 1); }
-
 bool Ring::register_memory(std::span<std::byte> memory) {
   if (!regions_prepared_) {
     if (io_uring_register_buffers_sparse(&ring_, kMemoryRegions) != 0) return false;

@@ -56,9 +56,6 @@ class Ring {
   // Runs the completions that are here now; true when there were any.
   bool run_completions();
 
-  // 0 or -errno.
-  int register_file(int descriptor);
-
   // Memory whose pages stay mapped for the kernel; index for WRITE_FIXED, or none: not registered.
   bool register_memory(std::span<std::byte> memory);
   std::optional<uint16_t> memory_index(const std::byte* data, size_t size) const;

@@ -225,6 +225,7 @@ void UringDisk::on_step(void* owner, Step& step, int32_t result, uint32_t) {
 }
 
 void UringDisk::on_opened(DiskStep& step, int32_t result) {
+  if (result >= 0 && step.options.locked) result = posix::lock_open_file(result);
   if (result != -EINVAL || !step.options.direct) return finish(step, result);
   if (!told_buffered_) {
     base::log_warning("io", "file system refuses O_DIRECT: buffered path={}", step.path);

@@ -1,6 +1,7 @@
 #include "io/uring/uring_network.h"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,7 +28,7 @@ UringNetwork::UringNetwork(CoreIndex core, Loop& loop, Ring& ring,
 
 UringNetwork::~UringNetwork() {
   for (Listener& listener : listeners_) {
-    if (listener.opened.descriptor >= 0) listen_sockets_.close(core_, listener.opened);
+    if (listener.opened.descriptor >= 0) close_listener(listener);
   }
   for (Socket& socket : sockets_) {
     if (socket.descriptor >= 0) ::close(socket.descriptor);
@@ -35,12 +36,21 @@ UringNetwork::~UringNetwork() {
 }
 
 base::Result<ListenerId> UringNetwork::listen(const Address& address) {
-  TRY(const auto opened, listen_sockets_.open(core_, address, false));
+  TRY(const auto opened, listen_sockets_.open(core_, address, true));
+  const int readiness = epoll_create1(EPOLL_CLOEXEC);
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  if (readiness < 0 || epoll_ctl(readiness, EPOLL_CTL_ADD, opened.descriptor, &event) != 0) {
+    const int code = errno;
+    if (readiness >= 0) ::close(readiness);
+    listen_sockets_.close(core_, opened);
+    return base::error(code, "cannot watch a listening socket");
+  }
   auto place = std::ranges::find_if(
       listeners_, [](const Listener& listener) { return listener.opened.descriptor < 0; });
   const auto index = static_cast<int32_t>(place - listeners_.begin());
   Listener& own = place == listeners_.end() ? listeners_.emplace_back() : *place;
   own.opened = opened;
+  own.readiness = readiness;
   own.network = this;
   own.accept_step = {&own, &UringNetwork::on_accepted};
   return ListenerId{index};
@@ -160,7 +170,7 @@ UringNetwork::Socket& UringNetwork::acquire_socket(int descriptor) {
 
 void UringNetwork::submit_accept(Listener& listener) {
   io_uring_sqe& entry = ring_.next_entry();
-  io_uring_prep_accept(&entry, listener.opened.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
+  io_uring_prep_poll_add(&entry, listener.readiness, POLLIN);
   Ring::expect(entry, listener.accept_step);
 }
 
@@ -191,6 +201,7 @@ void UringNetwork::cancel(Step& step) {
 void UringNetwork::close_listener(Listener& listener) {
   listen_sockets_.close(core_, listener.opened);
   listener.opened = {-1, {}};
+  ::close(std::exchange(listener.readiness, -1));
 }
 
 void UringNetwork::submit_close_when_idle(Socket& socket) {
@@ -205,7 +216,17 @@ void UringNetwork::submit_close_when_idle(Socket& socket) {
 void UringNetwork::on_accepted(void* owner, Step&, int32_t result, uint32_t) {
   auto& listener = *static_cast<Listener*>(owner);
   UringNetwork& self = *listener.network;
-  if (result >= 0) result = self.acquire_socket(result).index;
+  if (result >= 0 && listener.stop_op == nullptr) {
+    const int descriptor =
+        accept4(listener.opened.descriptor, nullptr, nullptr, SOCK_CLOEXEC);
+    // Gone again before it was taken: wait for the next one.
+    if (descriptor < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) {
+      return self.submit_accept(listener);
+    }
+    result = descriptor < 0 ? -errno : self.acquire_socket(descriptor).index;
+  } else if (result >= 0) {
+    result = -ECANCELED;
+  }
   complete(listener.accept_op, result);
   if (listener.stop_op == nullptr) return;
   self.close_listener(listener);

@@ -16,6 +16,10 @@ namespace weir::io::uring {
 
 // One core's. A ListenerId or SocketId is an index into a table; entries are recycled once closed.
 //
+// The ring waits on an epoll descriptor over the listening socket and accept4(2) follows: a request that
+// held the socket itself would keep the port of a killed process open until the kernel has taken the ring
+// apart, tens of milliseconds after the process is gone.
+//
 // At most one accept per listener, one receive and one send per socket are armed, each as a Step
 // inside the table's entry. Accepts and receives are single-shot: a connection or bytes that nobody
 // asked for stay in the kernel, which is the back-pressure. close() cancels what is armed, waits
@@ -41,6 +45,7 @@ class UringNetwork final : public Network {
  private:
   struct Listener {
     posix::ListenSockets::Opened opened{-1, {}};  // descriptor -1: free entry
+    int readiness = -1;                           // epoll over the listening socket
     Op* accept_op = nullptr;
     Op* stop_op = nullptr;
     Step accept_step;

@@ -1,6 +1,5 @@
 #include "io/uring/uring_platform.h"
 
-#include <atomic>
 #include <cerrno>
 #include <deque>
 
@@ -136,7 +135,6 @@ class UringPlatform final : public Platform, private posix::CoreBody {
   base::Status prepare(CoreIndex index) override {
     auto ring = std::make_unique<Ring>();
     CHECK_OK(ring->open(features_));
-    if (lock_.held()) register_lock(*ring);
     auto& core = cores_[index.value()];
     core = std::make_unique<UringCore>(index, grid_, listen_sockets_, targets_, std::move(ring));
     if (index.value() == 0) core->loop.on_signal(stop_op_);
@@ -156,14 +154,6 @@ class UringPlatform final : public Platform, private posix::CoreBody {
 
   void dismantle(CoreIndex index) override { cores_[index.value()].reset(); }
 
-  void register_lock(Ring& ring) {
-    const int code =
-        features_.registered_lock ? ring.register_file(lock_.descriptor()) : -EOPNOTSUPP;
-    if (code == 0 || told_lock_.exchange(true)) return;
-    base::log_warning("io", "lock file not registered error={}: after a kill, the lock may be free "
-                      "before the last write has landed", errno_name(-code));
-  }
-
   void on_core_0_signalled(Op&) {
     if (started_ && stop_request_.take()) main_->on_stop_request(cores_[0]->io);
   }
@@ -176,7 +166,6 @@ class UringPlatform final : public Platform, private posix::CoreBody {
   WakeTargets targets_;
   posix::StopRequest stop_request_;
   Op stop_op_;
-  std::atomic<bool> told_lock_{false};
   std::vector<std::unique_ptr<UringCore>> cores_;
   CoreMain* main_ = nullptr;  // of the running run()
   bool started_ = false;      // core 0's: a stop request finds the engine built

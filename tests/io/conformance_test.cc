@@ -520,7 +520,7 @@ TEST_P(LoopConformance, IdleCostsNothing) {
     };
     const int64_t before = used_ns();
     Pause pause;
-    pause.wait(io, 300'000'000);
+    pause.wait(io, 150'000'000);
     EXPECT_LT(used_ns() - before, 10'000'000);
   });
 }

@@ -18,6 +18,14 @@
 namespace weir::io::test {
 namespace {
 
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kThreadSanitizer = true;
+#elif defined(__has_feature)
+constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
+#else
+constexpr bool kThreadSanitizer = false;
+#endif
+
 class PlatformTest : public Conformance {
  protected:
   std::unique_ptr<World> world(uint16_t cores = 1) { return make_world(GetParam(), cores); }
@@ -25,7 +33,6 @@ class PlatformTest : public Conformance {
 
 std::vector<Backend> real_backends() {
   return {uring_without("uring", nullptr),
-          uring_without("uring_no_registered_lock", &uring::Denied::registered_lock),
           {"posix", [](const PlatformOptions& options) { return posix::make_platform(options); }}};
 }
 INSTANTIATE_TEST_SUITE_P(Io, PlatformTest, testing::ValuesIn(real_backends()), backend_name);
@@ -69,6 +76,7 @@ TEST_P(PlatformTest, DirectoryIsForOneProcess) {
 
 // The child serves with a write in flight at any moment; after its kill the directory is soon free.
 TEST_P(PlatformTest, KilledProcessFreesTheDirectory) {
+  if (kThreadSanitizer) GTEST_SKIP() << "a forked child cannot start threads under it";
   const auto own = world();
   const std::string directory = own->directory() + "/data";
   int ready[2];
@@ -91,6 +99,7 @@ TEST_P(PlatformTest, KilledProcessFreesTheDirectory) {
     });
     return (*platform)->run(script) ? 2 : 3;
   });
+  ::close(ready[1]);  // a child that dies early ends the read
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   const auto refused = own->platform().lock(directory, 0);
@@ -104,7 +113,6 @@ TEST_P(PlatformTest, KilledProcessFreesTheDirectory) {
   EXPECT_TRUE(lock >> holder);
   EXPECT_EQ(holder, getpid());
   ::close(ready[0]);
-  ::close(ready[1]);
 }
 
 // With the lock registered in each ring, a platform still starts, works and stops.

@@ -6,7 +6,7 @@
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
 //   sim --planted NAME          (with WEIR_PLANTED_BUGS) the bug must be found within --seeds
 //   sim --all-planted           every planted bug must be
-// Options: --swarm (larger runs), --jobs N, --verbose, --print-options.
+// Options: --swarm (larger runs), --jobs N, --keep-going, --verbose, --print-options.
 // Exit code: 0 nothing found (planted: found), 1 otherwise, 2 wrong usage.
 
 #include <fmt/format.h>
@@ -69,6 +69,8 @@ Command parse(int argc, char** argv) {
       command.all_planted = true;
     } else if (flag == "--swarm") {
       command.mode = Mode::swarm;
+    } else if (flag == "--keep-going") {
+      command.keep_going = true;
     } else if (flag == "--verbose") {
       command.verbose = true;
     } else if (flag == "--print-options") {

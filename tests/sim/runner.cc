@@ -1,16 +1,20 @@
 #include "tests/sim/runner.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <fstream>
+#include <new>
 #include <sstream>
 #include <vector>
 
+#include "io/base/assert.h"
 #include "io/base/logging.h"
 #include "tests/sim/planted.h"
 #include "tests/sim/run.h"
@@ -18,9 +22,12 @@
 namespace weir::simtest {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr unsigned kSeedsPerProcess = 50;
 
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+double now_s() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
 
 struct Totals {
   uint64_t seeds = 0;
@@ -29,6 +36,12 @@ struct Totals {
   uint64_t observed = 0;
   uint64_t crashes = 0;
   double simulated_s = 0;
+};
+
+// Between a worker and the processes that it runs seeds in.
+struct Shared {
+  uint64_t next = 0;  // seed
+  Totals totals;
 };
 
 // What the signal handler prints when an assertion of the engine ends the process.
@@ -87,29 +100,54 @@ bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
   return false;
 }
 
-// One worker's share of the seeds.
-int run_share(const Command& command, unsigned worker) {
+// Seeds from shared.next on, until the budget of this process is used up or something is found.
+void run_some(const Command& command, Shared& shared, double until_s) {
   watch_signals();
-  base::set_log_level(command.verbose ? base::LogLevel::debug : base::LogLevel::off);
-  const auto start = Clock::now();
-  Totals totals;
-  bool clean = true;
-  const auto elapsed = [&] {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-  };
-  for (uint64_t seed = command.first + worker; seed <= command.last && clean;
-       seed += command.jobs) {
-    clean = run_seed(seed, command, totals);
-    if (command.seconds > 0 && elapsed() > static_cast<double>(command.seconds)) break;
+  for (unsigned i = 0; i < kSeedsPerProcess && shared.next <= command.last; ++i) {
+    const uint64_t seed = shared.next;
+    shared.next = seed + command.jobs;  // even if this one kills the process
+    if (!run_seed(seed, command, shared.totals)) ::_exit(1);
+    if (now_s() > until_s) break;
   }
+  std::fflush(nullptr);
+  ::_exit(0);
+}
+
+// One worker's share of the seeds, in processes of a few seeds each: a crashed engine's memory is
+// not given back, and an assertion of the engine ends only its own process.
+int run_share(const Command& command, unsigned worker) {
+  base::set_log_level(command.verbose ? base::LogLevel::debug : base::LogLevel::off);
+  const double start_s = now_s();
+  const double until_s =
+      command.seconds == 0 ? 1e18 : start_s + static_cast<double>(command.seconds);
+  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT(memory != MAP_FAILED);
+  Shared& shared = *new (memory) Shared;
+  shared.next = command.first + worker;
+  uint64_t failures = 0;
+  while (shared.next <= command.last && now_s() < until_s) {
+    const pid_t child = ::fork();
+    if (child == 0) run_some(command, shared, until_s);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    const bool failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    failures += failed ? 1 : 0;
+    if (failed && !command.keep_going) break;
+  }
+  rusage used{};
+  ::getrusage(RUSAGE_CHILDREN, &used);
+  const double cpu_s = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                       static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+  const Totals& totals = shared.totals;
   fmt::print("{} seeds, {} crashes, {} batches acknowledged, {} read, {} events, {:.0f} s "
              "simulated in {:.1f} s ({:.1f} ms of processor a seed): {}\n",
              totals.seeds, totals.crashes, totals.acked, totals.observed, totals.events,
-             totals.simulated_s, elapsed(),
-             1000 * cpu_seconds() / static_cast<double>(std::max<uint64_t>(totals.seeds, 1)),
-             clean ? "no findings" : "FAILED");
+             totals.simulated_s, now_s() - start_s,
+             1000 * cpu_s / static_cast<double>(std::max<uint64_t>(totals.seeds, 1)),
+             failures == 0 ? "no findings" : fmt::format("{} FAILED", failures));
   std::fflush(stdout);
-  return clean ? 0 : 1;
+  return failures == 0 ? 0 : 1;
 }
 
 int run_all(const Command& command) {

@@ -19,6 +19,7 @@ struct Command {
   bool verbose = false;
   bool print_options = false;
   bool all_planted = false;
+  bool keep_going = false;  // a finding does not end the run
   std::string planted;      // name of a bug
   std::string regressions;  // path
 };

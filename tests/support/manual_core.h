@@ -1,6 +1,7 @@
 #pragma once
-// ManualCore: one core whose loop and clock move only when a test says so. For units that need loop,
-// timers, mailboxes, clock and random, but neither disk nor network; the simulator is for those.
+// ManualCore: one core whose loop and clock move only when a test says so. For units that need
+// loop, timers, mailboxes, clock and random, but neither disk nor network; the simulator is for
+// those.
 
 #include <deque>
 

@@ -6,20 +6,38 @@
 #include <exception>
 
 #include "tools/weir/commands.h"
+#include "tools/weir/failure.h"
+
+namespace weir::tools {
+
+void add_bootstrap(CLI::App& command, std::string& bootstrap) {
+  bootstrap = "127.0.0.1:9092";
+  command.add_option("--bootstrap,-b", bootstrap, "Broker to ask")
+      ->envname("WEIR_BOOTSTRAP")
+      ->capture_default_str();
+}
+
+}  // namespace weir::tools
 
 int main(int argc, char** argv) {
   CLI::App app{"Weir: an event-streaming log for one machine, speaking the Kafka protocol"};
+  app.set_version_flag("--version", "weir " WEIR_VERSION);
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::help);
   int exit_code = 0;
   try {
     weir::tools::add_serve(app, exit_code);
+    weir::tools::add_topic(app);
+    weir::tools::add_group(app);
+    weir::tools::add_dump(app, exit_code);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    return app.exit(error) == 0 ? 0 : weir::tools::kExitUsage;
+  } catch (const weir::tools::Failure& error) {
+    std::fprintf(stderr, "weir: %s\n", error.what());
+    return error.exit_code();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "weir: %s\n", error.what());
-    return 1;
+    return weir::tools::kExitFailed;
   }
   return exit_code;
 }

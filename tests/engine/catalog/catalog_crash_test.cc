@@ -164,7 +164,8 @@ TEST(CatalogCrashTest, CompactionAtEveryEvent) {
       TestNode node(world);
       ASSERT_TRUE(node.start());
       std::vector<std::unique_ptr<ChangeRequest>> requests;
-      const std::string value(60, '1');
+      std::string value = "0:1";
+      while (value.size() < 60) value += ",0:1";
       for (int i = 0; i < 1'500; ++i) {
         requests.push_back(std::make_unique<ChangeRequest>());
         fill_create(*requests.back(), "t" + std::to_string(i), 1,

@@ -188,7 +188,8 @@ TEST_F(CatalogWriterTest, FullDiskRefusesAndKeepsTheOldState) {
   world.run_for(kTestSecond);
   const auto file = world.disk().content("/data/catalog.log");
   world.disk().set_size_bytes(world.disk().used_bytes());
-  const std::string big(30'000, 'x');
+  std::string big = "0:1";
+  while (big.size() < 30'000) big += ",0:1";
   EXPECT_EQ(create("during", 1, {{"leader.replication.throttled.replicas", big}}),
             ErrorCode::kafka_storage_error);
   EXPECT_EQ(node.catalog().find("during"), nullptr);

@@ -1,5 +1,5 @@
-// Proves that FrameReader gives the same frames for every way of cutting the stream, refuses lengths
-// before it allocates, and holds no more memory than has arrived.
+// Proves that FrameReader gives the same frames for every way of cutting the stream, refuses
+// lengths before it allocates, and holds no more memory than has arrived.
 
 #include "engine/connection/frame.h"
 
@@ -110,7 +110,8 @@ TEST_F(FrameTest, LargeFramesArriveByEitherWay) {
 
 TEST_F(FrameTest, ImpossibleLengthsAreRefusedAtFourBytes) {
   const int32_t limit = 1'000'000;
-  for (const int32_t size : {INT32_MIN, -1, 0, 1, 9, limit + 1, INT32_MAX, 0x47455420, 0x16030100}) {
+  for (const int32_t size :
+       {INT32_MIN, -1, 0, 1, 9, limit + 1, INT32_MAX, 0x47455420, 0x16030100}) {
     const auto reader = make_reader(limit);
     std::byte field[4];
     base::store_be(field, size);
@@ -180,7 +181,7 @@ TEST(MemoryBudget, GrantsInOrderAndKeepsRoomForSmallOnes) {
   const size_t size_max = size_t{8} << 20;
   MemoryBudget budget(world.core(0).loop, size_max);
   struct Client {
-    explicit Client(std::vector<int>& granted_order, int number) : order(granted_order), id(number) {
+    Client(std::vector<int>& granted_order, int number) : order(granted_order), id(number) {
       waiter.bind<&Client::on_granted>(*this);
     }
     void on_granted() { order.push_back(id); }

@@ -1,5 +1,5 @@
-// Proves that groups land in the partition of __consumer_offsets where Kafka puts them; the expected
-// values are those of Java's String.hashCode.
+// Proves that groups land in the partition of __consumer_offsets where Kafka puts them; the
+// expected values are those of Java's String.hashCode.
 
 #include "engine/group/group_partition.h"
 

@@ -1,6 +1,7 @@
 #pragma once
-// GroupWorld: one coordinator over a log held in memory, with clients that speak its calls. Time moves
-// only by advance_ms(); crash() forgets what the log had not made durable and starts again from the rest.
+// GroupWorld: one coordinator over a log held in memory, with clients that speak its calls. Time
+// moves only by advance_ms(); crash() forgets what the log had not made durable and starts again
+// from the rest.
 
 #include <gtest/gtest.h>
 

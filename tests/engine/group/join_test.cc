@@ -1,5 +1,5 @@
-// Proves who may join under which id, in Kafka's order of checks and with its answers; expected values
-// are those that Kafka 4.3.1 gave (accept/oracle: joingroup.*, group.parked-requests).
+// Proves who may join under which id, in Kafka's order of checks and with its answers; expected
+// values are those that Kafka 4.3.1 gave (accept/oracle: joingroup.*, group.parked-requests).
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
-// Proves, over random clients, crashes and failures of the log, what must hold whatever happens: in each
-// generation one leader; generations grow while the node lives; a member's assignment is what the leader
-// of that generation handed out, so that no partition has two owners in a generation; acknowledged
-// commits are there, also after a crash; every call comes back; a group left alone settles (F47, F48).
+// Proves, over random clients, crashes and failures of the log, what must hold whatever happens: in
+// each generation one leader; generations grow while the node lives; a member's assignment is what
+// the leader of that generation handed out, so that no partition has two owners in a generation;
+// acknowledged commits are there, also after a crash; every call comes back; a group left alone
+// settles (F47, F48).
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Proves the phases of a rebalance: who waits for whom, who is removed when, what each request answers
-// in each state.
+// Proves the phases of a rebalance: who waits for whom, who is removed when, what each request
+// answers in each state.
 
 #include <gtest/gtest.h>
 

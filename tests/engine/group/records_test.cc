@@ -1,6 +1,6 @@
-// Proves that what goes to __consumer_offsets is what Kafka writes, to the byte, that records of all
-// versions are understood, and that those of others are left alone. Expected bytes are written out by
-// hand from the schemas.
+// Proves that what goes to __consumer_offsets is what Kafka writes, to the byte, that records of
+// all versions are understood, and that those of others are left alone. Expected bytes are written
+// out by hand from the schemas.
 
 #include "engine/group/records.h"
 
@@ -162,7 +162,8 @@ TEST(Replay, AllVersionsOfOffsets) {
 
 TEST(Replay, OldGroupRecordsHaveNoRebalanceTimeout) {
   GroupWorld world;
-  // version 0: type, generation 3, protocol, leader "m", one member: id, client, host, session 9000 …
+  // version 0: type, generation 3, protocol, leader "m", one member: id, client, host, session 9000
+  // …
   replay(world, hex("0002000167"),
          hex("0000" "0001" "63" "00000003" "000172" "00016d" "00000001" "00016d" "000163" "00022f68"
              "00002328" "0000000173" "0000000161"));

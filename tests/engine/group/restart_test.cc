@@ -65,7 +65,8 @@ TEST(Restart, C70_CrashAtEachStepOfARebalance) {
     }
     world.crash();
     world.log.hold = false;
-    // The survivor does what a client does: heartbeat, join when told to, lead when it is the leader.
+    // The survivor does what a client does: heartbeat, join when told to, lead when it is the
+    // leader.
     int32_t generation = step >= 3 ? 3 : 2;
     bool owns_all = step == 4;
     for (int passed_ms = 0; passed_ms < 25'000 && !owns_all; passed_ms += 1'000) {

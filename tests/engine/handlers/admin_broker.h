@@ -13,7 +13,7 @@
 
 namespace weir::handlers {
 
-class AdminBroker : public TestBroker, private catalog::CatalogListener {
+class AdminBroker : public TestBroker, public catalog::CatalogListener {
  public:
   explicit AdminBroker(uint16_t core_count) : TestBroker(1, {.core_count = core_count}) {
     appliers_.resize(core_count);

@@ -1,6 +1,6 @@
 #pragma once
-// FakePartitions: the home-core side of produce and fetch for tests: logs in memory, answers at once
-// unless told to hold them back, and counts what it has lent out.
+// FakePartitions: the home-core side of produce and fetch for tests: logs in memory, answers at
+// once unless told to hold them back, and counts what it has lent out.
 
 #include <algorithm>
 #include <map>
@@ -112,7 +112,8 @@ class FakePartitions {
     }
     io_.mailboxes.reply(request);
   }
-  void read(partition::ReadItem& item, std::vector<io::Slice>& pieces, uint64_t& left, bool& first) {
+  void read(partition::ReadItem& item, std::vector<io::Slice>& pieces, uint64_t& left,
+            bool& first) {
     Log* const log = find(item.key);
     item.error = read_error;
     if (log == nullptr) item.error = model::ErrorCode::unknown_topic_or_partition;
@@ -123,7 +124,8 @@ class FakePartitions {
     item.log_start_offset = log->start;
     for (const auto& batch : log->batches) {
       if (log::BatchView(batch).next_offset() <= item.fetch_offset) continue;
-      const uint64_t limit = std::min<uint64_t>(left, item.size_max - std::min<size_t>(item.size_max, item.size));
+      const size_t used = std::min<size_t>(item.size_max, item.size);
+      const uint64_t limit = std::min<uint64_t>(left, item.size_max - used);
       if (!first && batch.size() > limit) break;
       first = false;
       left -= std::min<uint64_t>(left, batch.size());

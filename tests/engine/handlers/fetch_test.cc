@@ -1,6 +1,6 @@
-// Proves the rules of Fetch: limits and the first batch, waiting over several home cores without missing
-// min_bytes and without spinning, errors and what they do to the wait, sessions, and that every lease
-// goes back after the bytes have left or the client has.
+// Proves the rules of Fetch: limits and the first batch, waiting over several home cores without
+// missing min_bytes and without spinning, errors and what they do to the wait, sessions, and that
+// every lease goes back after the bytes have left or the client has.
 
 #include "engine/handlers/fetch.h"
 

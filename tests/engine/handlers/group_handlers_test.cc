@@ -1,6 +1,6 @@
-// Proves the handlers of the group APIs over whole connections on several cores: the way to a group's
-// home core, requests that concern several of them, translation between topic names and ids, the forms
-// of old versions, and the creation of __consumer_offsets.
+// Proves the handlers of the group APIs over whole connections on several cores: the way to a
+// group's home core, requests that concern several of them, translation between topic names and
+// ids, the forms of old versions, and the creation of __consumer_offsets.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Proves that ListOffsets and OffsetForLeaderEpoch ask the right partitions and answer each of them, with
-// the errors that are known before anyone is asked.
+// Proves that ListOffsets and OffsetForLeaderEpoch ask the right partitions and answer each of
+// them, with the errors that are known before anyone is asked.
 
 #include "engine/handlers/list_offsets.h"
 
@@ -20,7 +20,9 @@ class ListOffsetsTest : public testing::Test {
   ListOffsetsTest() : broker(1, {.core_count = 3}) {
     broker.start();
     client = std::make_unique<TestClient>(broker);
-    for (int32_t i = 0; i < 4; ++i) broker.home("t", i).append(broker.log("t", i), log::make_batch(5 + i));
+    for (int32_t i = 0; i < 4; ++i) {
+      broker.home("t", i).append(broker.log("t", i), log::make_batch(5 + i));
+    }
   }
   ListOffsetsResponse list(std::vector<ListOffsetsRequest::Partition> partitions, int16_t version,
                            std::string_view name = "t") {
@@ -77,7 +79,8 @@ TEST_F(ListOffsetsTest, APartitionAskedTwiceIsAnInvalidRequest) {
 }
 
 TEST_F(ListOffsetsTest, UnknownTopicsAndEmptyRequests) {
-  EXPECT_EQ(list({{.partition_index = 0, .timestamp = -1}}, 7, "x").topics[0].partitions[0].error_code, 3);
+  const auto unknown = list({{.partition_index = 0, .timestamp = -1}}, 7, "x");
+  EXPECT_EQ(unknown.topics[0].partitions[0].error_code, 3);
   EXPECT_EQ(list({}, 7).topics[0].partitions.size(), 0u);
 }
 

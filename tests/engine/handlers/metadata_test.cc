@@ -58,8 +58,12 @@ TEST_F(MetadataTest, AllTopicsInEveryVersion) {
     EXPECT_EQ(response.brokers[0].node_id, 1);
     EXPECT_EQ(response.brokers[0].host, "127.0.0.1");  // what the client connected to
     EXPECT_EQ(response.brokers[0].port, 9092);
-    if (version >= 1) EXPECT_EQ(response.controller_id, 1);
-    if (version >= 2) EXPECT_EQ(response.cluster_id, "test");
+    if (version >= 1) {
+      EXPECT_EQ(response.controller_id, 1);
+    }
+    if (version >= 2) {
+      EXPECT_EQ(response.cluster_id, "test");
+    }
     ASSERT_EQ(response.topics.size(), 2u);
     const auto& topic = response.topics[1];
     EXPECT_EQ(topic.name, "t");
@@ -101,7 +105,9 @@ TEST_F(MetadataTest, AutoCreationIsInTheFirstAnswer) {
     for (size_t core = 0; core < 2; ++core) {
       ASSERT_NE(broker->catalog_of(core).find(name), nullptr);
     }
-    if (version >= 10) EXPECT_EQ(topic.topic_id, id_of(name));
+    if (version >= 10) {
+      EXPECT_EQ(topic.topic_id, id_of(name));
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// Proves that a Produce request is split over home cores and answered once, with Kafka's code for each
-// partition, that acks=0 is never answered, and that unknown outcomes close the connection.
+// Proves that a Produce request is split over home cores and answered once, with Kafka's code for
+// each partition, that acks=0 is never answered, and that unknown outcomes close the connection.
 
 #include "engine/handlers/produce.h"
 

@@ -1,5 +1,6 @@
 #pragma once
-// Batches for tests: some records, a field overwritten, records compressed by the codecs' own libraries.
+// Batches for tests: some records, a field overwritten, records compressed by the codecs' own
+// libraries.
 
 #include <lz4frame.h>
 #include <snappy-c.h>
@@ -22,7 +23,8 @@ inline void append(Buffer& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-// `count` records with keys k0, k1 …, values of value_size bytes and timestamps from `timestamp` on.
+// `count` records with keys k0, k1 …, values of value_size bytes and timestamps from `timestamp`
+// on.
 inline Buffer make_batch(int32_t count, int64_t timestamp = 1'700'000'000'000,
                          size_t value_size = 10, const BatchOptions& options = {}) {
   BatchBuilder builder(options);

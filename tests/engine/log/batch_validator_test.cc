@@ -1,5 +1,6 @@
-// Proves that BatchValidator accepts what real producers send, in all codecs, changes exactly the fields
-// it may, and answers each malformed batch with its code, without reading past it or inflating a bomb.
+// Proves that BatchValidator accepts what real producers send, in all codecs, changes exactly the
+// fields it may, and answers each malformed batch with its code, without reading past it or
+// inflating a bomb.
 
 #include "engine/log/batch_validator.h"
 
@@ -324,7 +325,8 @@ TEST_F(BatchValidatorTest, TimestampsOutOfRangeAreListed) {
   rules_.timestamp_before_max_ms = 1000;
   rules_.timestamp_after_max_ms = 2000;
   BatchBuilder builder;
-  for (const int64_t timestamp : {kNow - 1001, kNow - 1000, int64_t{-1}, kNow + 2000, kNow + 2001}) {
+  for (const int64_t timestamp :
+       {kNow - 1001, kNow - 1000, int64_t{-1}, kNow + 2000, kNow + 2001}) {
     builder.append(base::as_bytes("k"), std::nullopt, timestamp);
   }
   EXPECT_EQ(error_of(to_buffer(builder.finish())), ErrorCode::invalid_timestamp);

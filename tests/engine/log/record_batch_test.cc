@@ -1,5 +1,5 @@
-// Proves that what BatchBuilder writes is format 2 to the byte, that readers get back what was written,
-// and that read_record() accepts nothing whose lengths do not add up.
+// Proves that what BatchBuilder writes is format 2 to the byte, that readers get back what was
+// written, and that read_record() accepts nothing whose lengths do not add up.
 
 #include "engine/log/record_batch.h"
 
