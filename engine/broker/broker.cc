@@ -65,6 +65,7 @@ journal::LogId random_log_id(io::Random& random) {
 Broker::Broker(Config config) : config_(std::move(config)) {
   stop_op_.bind<&Broker::on_stop_step>(*this);
   grace_timer_.bind<&Broker::on_grace_over>(*this);
+  catalog_failure_op_.bind<&Broker::on_catalog_failed>(*this);
   cores_.resize(io::kCoresMax);
 }
 
@@ -105,6 +106,7 @@ base::Status Broker::boot(io::CoreIo& core) {
   CHECK_OK(commit_start(core));
   remove_leftovers(core);
   writer_ = std::make_unique<catalog::CatalogWriter>(core, *cores_[0]->catalog(), store_);
+  writer_->on_failure(catalog_failure_op_);
   CHECK_OK(serve(core));
   ready_ = true;
   base::log_info("broker", "ready data={} topics={} incarnation={} cores={} start_ms={:.1f}",
@@ -279,6 +281,11 @@ void Broker::end_loops() {
 void Broker::on_device_failed(const std::string& reason) {
   fail(kExitDeviceFailed, reason);
   if (!grace_timer_.armed()) core0_->loop.timers().arm_after(grace_timer_, kGrace_ns);
+}
+
+void Broker::on_catalog_failed(io::Op& op) {
+  on_device_failed(fmt::format("catalog of {} failed: {}", config_.server.data_dir,
+                               std::strerror(-op.result())));
 }
 
 void Broker::on_grace_over() { on_stop_request(*core0_); }

@@ -61,6 +61,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   void fail(int exit_code, std::string reason);
 
   void on_grace_over();
+  void on_catalog_failed(io::Op& op);
   base::Status serve(io::CoreIo& core);
   // Core::Owner
   void on_device_failed(const std::string& reason) override;
@@ -80,6 +81,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   io::Timer grace_timer_;
   uint16_t outstanding_ = 0;
   io::Op stop_op_;
+  io::Op catalog_failure_op_;
   enum class StopStage : uint8_t { none, cores, writer, loops } stop_stage_ = StopStage::none;
   std::vector<io::Address> addresses_;
   std::string failure_;

@@ -32,7 +32,8 @@ constexpr std::array kFixed = {
     Fixed{"inter.broker.protocol.version", SettingType::string, "4.0-IV3",
           "Tools read from it which APIs a broker has."},
     Fixed{"log.cleaner.enable", SettingType::boolean, "true", "Compacted topics are compacted."},
-    Fixed{"offsets.topic.replication.factor", SettingType::int16, "1", "One node holds one replica."},
+    Fixed{"offsets.topic.replication.factor", SettingType::int16, "1",
+          "One node holds one replica."},
     Fixed{"process.roles", SettingType::list, "broker,controller", "One node is everything."},
     Fixed{"sasl.enabled.mechanisms", SettingType::list, "", "Nobody has to log in."},
     Fixed{"transaction.max.timeout.ms", SettingType::int32, "900000",
@@ -104,8 +105,9 @@ base::Status Config::unknown_setting(std::string_view name) const {
   }
   const auto infos = list();
   const std::string_view near = model::nearest_name(name, infos);
-  return base::error(0, near.empty() ? fmt::format("Unknown setting {}", name)
-                                     : fmt::format("Unknown setting {}; did you mean {}?", name, near));
+  return base::error(0, near.empty()
+                            ? fmt::format("Unknown setting {}", name)
+                            : fmt::format("Unknown setting {}; did you mean {}?", name, near));
 }
 
 base::Status Config::finish() {
@@ -117,11 +119,12 @@ base::Status Config::finish() {
                                       group.min_session_timeout_ms, group.max_session_timeout_ms));
   }
   if (server.data_dir.empty() || server.data_dir.find(',') != std::string::npos) {
-    return base::error(0, fmt::format("Invalid value '{}' for setting log.dirs: allowed is one directory",
-                                      server.data_dir));
+    return base::error(
+        0, fmt::format("Invalid value '{}' for setting log.dirs: allowed is one directory",
+                       server.data_dir));
   }
-  journal.size_max = base::round_down(static_cast<uint64_t>(server.journal_size_bytes),
-                                      journal.growth_step);
+  journal.size_max =
+      base::round_down(static_cast<uint64_t>(server.journal_size_bytes), journal.growth_step);
   return check_listeners();
 }
 
@@ -150,17 +153,19 @@ base::Status Config::check_listeners() const {
   for (const io::Address& address : addresses) {
     if (is_loopback(address.host) || server.insecure_open_listener) continue;
     return base::error(
-        0, fmt::format("Listener {}:{} can be reached from other machines, and nobody has to log in. "
-                       "Set insecure.open.listener = true if that is meant",
-                       address.host, address.port));
+        0,
+        fmt::format("Listener {}:{} can be reached from other machines, and nobody has to log in. "
+                    "Set insecure.open.listener = true if that is meant",
+                    address.host, address.port));
   }
   if (!server.http_listener.empty()) CHECK_OK(parse_address(server.http_listener));
   if (server.advertised_listeners.empty()) return {};
   TRY(const auto advertised, parse_addresses(server.advertised_listeners));
   if (advertised.size() != 1 || advertised[0].port == 0 || is_wildcard(advertised[0].host)) {
-    return base::error(0, fmt::format("Invalid value '{}' for setting advertised.listeners: allowed is "
-                                      "one address that clients can connect to",
-                                      server.advertised_listeners));
+    return base::error(
+        0, fmt::format("Invalid value '{}' for setting advertised.listeners: allowed is "
+                       "one address that clients can connect to",
+                       server.advertised_listeners));
   }
   return {};
 }

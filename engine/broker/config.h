@@ -1,6 +1,7 @@
 #pragma once
-// Config: the settings of all folders in one struct; filled by name from file and command line, fixed
-// once the cores run. Which settings exist is known here only; what they mean, in the folder of each.
+// Config: the settings of all folders in one struct; filled by name from file and command line,
+// fixed once the cores run. Which settings exist is known here only; what they mean, in the folder
+// of each.
 //
 // tools/weir/config_file.* parses the file and calls set() for each key; then finish() once.
 
@@ -59,8 +60,8 @@ struct Config {
   // Smallest segment whatever the topic says; smaller only in the simulator.
   uint64_t segment_bytes_min = catalog::TopicConfig::kSegmentBytesMin;
 
-  // Sets one setting. The error names setting, value and what is allowed, or the nearest known name;
-  // also an error: the same setting twice.
+  // Sets one setting. The error names setting, value and what is allowed, or the nearest known
+  // name; also an error: the same setting twice.
   base::Status set(std::string_view name, std::string_view value);
   // After the last set(): other units to milliseconds, relations between settings.
   base::Status finish();
@@ -93,11 +94,13 @@ base::Result<std::vector<io::Address>> parse_addresses(std::string_view text);
 bool is_loopback(std::string_view host);
 bool is_wildcard(std::string_view host);
 
-// --- description -----------------------------------------------------------------------------------
+// --- description
+// -----------------------------------------------------------------------------------
 
 constexpr void ServerSettings::describe(auto& setting, auto& s) {
   setting("advertised.listeners", s.advertised_listeners,
-          {.list = true, .null_when_unset = true,
+          {.list = true,
+           .null_when_unset = true,
            .doc = "Address that clients are told to connect to; when empty, the one they used."});
   setting("http.listener", s.http_listener,
           {.doc = "Address of /metrics, /healthz and /readyz; empty turns it off."});
@@ -111,24 +114,34 @@ constexpr void ServerSettings::describe(auto& setting, auto& s) {
            .max = int64_t{64} << 30,
            .unit = "bytes",
            .doc = "Size to which the journal of each core may grow."});
-  setting("listeners", s.listeners,
-          {.list = true, .doc = "Addresses the broker accepts clients on; port 0 takes a free port."});
+  setting(
+      "listeners", s.listeners,
+      {.list = true, .doc = "Addresses the broker accepts clients on; port 0 takes a free port."});
   setting("log.dirs", s.data_dir, {.doc = "Directory of all data; one."});
   setting("log.level", s.log_level,
           {.choices = "debug|info|warning|error", .doc = "Least severe events that are printed."});
   setting("log.retention.hours", s.log_retention_hours,
-          {.min = -1, .max = 2'000'000,
-           .unit = "hours", .doc = "Default age limit of segments in hours, unless minutes or ms are given."});
+          {.min = -1,
+           .max = 2'000'000,
+           .unit = "hours",
+           .doc = "Default age limit of segments in hours, unless minutes or ms are given."});
   setting("log.retention.minutes", s.log_retention_minutes,
-          {.min = -1, .max = 2'000'000'000, .special = -2,
-           .unit = "minutes", .null_when_unset = true,
+          {.min = -1,
+           .max = 2'000'000'000,
+           .special = -2,
+           .unit = "minutes",
+           .null_when_unset = true,
            .doc = "Default age limit of segments in minutes, unless ms is given."});
   setting("log.roll.hours", s.log_roll_hours,
-          {.min = 1, .max = 2'000'000,
-           .unit = "hours", .doc = "Default age at which a segment is closed in hours, unless ms is given."});
+          {.min = 1,
+           .max = 2'000'000,
+           .unit = "hours",
+           .doc = "Default age at which a segment is closed in hours, unless ms is given."});
   setting("log.roll.jitter.hours", s.log_roll_jitter_hours,
-          {.min = 0, .max = 2'000'000,
-           .unit = "hours", .doc = "Default of segment.jitter.ms in hours, unless ms is given."});
+          {.min = 0,
+           .max = 2'000'000,
+           .unit = "hours",
+           .doc = "Default of segment.jitter.ms in hours, unless ms is given."});
   setting("node.id", s.node_id,
           {.min = 0, .max = 1'000'000'000, .doc = "Number of this node in the cluster of one."});
   setting("num.cores", s.cores,

@@ -188,8 +188,7 @@ void Core::on_replayed(io::Op& op) {
 
 // Partitions finish what they have begun with their files; there is no one event to wait for.
 void Core::settle() {
-  const bool quiet = journal_.failed() || (table_.quiet() && serving_->groups.idle());
-  if (quiet) return io_.loop.post(step_op_);
+  if (table_.quiet() && serving_->groups.idle()) return io_.loop.post(step_op_);
   io_.loop.timers().arm_after(settle_timer_, kSettlePoll_ns);
 }
 
@@ -224,9 +223,14 @@ base::Status Core::serve(ControlCall& call) {
 void Core::stop(ControlCall& call) {
   ASSERT(call_ == nullptr);
   call_ = &call;
-  if (!serving_ || state_ != State::serving) {
+  if (!serving_) {
     state_ = State::stopped;
     return reply({});
+  }
+  if (state_ != State::serving) {
+    // A start that failed on some core: only files may be at work here.
+    state_ = State::flushing;
+    return settle();
   }
   state_ = State::closing_connections;
   serving_->acceptor.stop(step_op_);

@@ -60,14 +60,15 @@ CatalogImage Catalog::image() const {
 }
 
 const Topic& Catalog::create(const Change& change) {
-  auto created = std::make_unique<Topic>(Topic{.name = change.name,
-                                               .id = change.id,
-                                               .serial = change.serial,
-                                               .partition_count = change.partition_count,
-                                               .internal = change.internal,
-                                               .first_core = placement_.place(change.partition_count),
-                                               .config = {},
-                                               .overrides = change.overrides});
+  auto created =
+      std::make_unique<Topic>(Topic{.name = change.name,
+                                    .id = change.id,
+                                    .serial = change.serial,
+                                    .partition_count = change.partition_count,
+                                    .internal = change.internal,
+                                    .first_core = placement_.place(change.partition_count),
+                                    .config = {},
+                                    .overrides = change.overrides});
   Topic& topic = *created;
   topic.config = effective_config(topic);
   partition_count_ += topic.partition_count;
@@ -126,13 +127,15 @@ Topic& Catalog::topic_of(model::TopicSerial serial) {
   return *found->second;
 }
 
-// Overrides were checked when they were set. One that does not parse now comes from another version of
-// the engine: the topic then has the default, and the log says so, rather than not starting at all.
+// Overrides were checked when they were set. One that does not parse now comes from another version
+// of the engine: the topic then has the default, and the log says so, rather than not starting at
+// all.
 TopicConfig Catalog::effective_config(const Topic& topic) const {
   TopicConfig config = topic_defaults_;
   for (const auto& [name, value] : topic.overrides) {
     if (const auto status = set_topic_setting(config, name, value); !status) {
-      base::log_warning("catalog", "topic={} config ignored: {}", topic.name, status.error().detail);
+      base::log_warning("catalog", "topic={} config ignored: {}", topic.name,
+                        status.error().detail);
     }
   }
   return config;

@@ -1,9 +1,10 @@
 #pragma once
-// Catalog: which topics exist and how they are set. One replica on every core, changed only by updates
-// from core 0 (catalog_writer.h), in the same order everywhere; handlers read it freely.
+// Catalog: which topics exist and how they are set. One replica on every core, changed only by
+// updates from core 0 (catalog_writer.h), in the same order everywhere; handlers read it freely.
 //
-// Lifetime: a Topic pointer is good until the core's loop runs again; whoever waits keeps the serial and
-// looks the topic up anew. A serial is never given to another topic, so a stale one finds nothing.
+// Lifetime: a Topic pointer is good until the core's loop runs again; whoever waits keeps the
+// serial and looks the topic up anew. A serial is never given to another topic, so a stale one
+// finds nothing.
 
 #include <cstdint>
 #include <map>
@@ -38,8 +39,8 @@ struct Topic {
 // What the rest of a core does when the catalog changed. Called after the replica has the change.
 class CatalogListener {
  public:
-  // `later`: the listener will call CatalogApplier::complete() once it is done; until then core 0 holds
-  // back the answer to the client and all further changes.
+  // `later`: the listener will call CatalogApplier::complete() once it is done; until then core 0
+  // holds back the answer to the client and all further changes.
   enum class Done : uint8_t { now, later };
 
   virtual ~CatalogListener() = default;
@@ -54,8 +55,8 @@ class CatalogListener {
 
 class Catalog {
  public:
-  // settings: of the file and command line; outlives the catalog. `image`: the state to begin with, as
-  // catalog_log.h read it or another Catalog's image() gives it.
+  // settings: of the file and command line; outlives the catalog. `image`: the state to begin with,
+  // as catalog_log.h read it or another Catalog's image() gives it.
   Catalog(const Settings& settings, uint16_t core_count, const CatalogImage& image = {});
   Catalog(const Catalog&) = delete;
   Catalog& operator=(const Catalog&) = delete;
@@ -66,14 +67,13 @@ class Catalog {
 
   // All topics as const Topic&, sorted by name.
   auto topics() const {
-    return topics_ | std::views::transform(
-                         [](const auto& entry) -> const Topic& { return *entry.second; });
+    return topics_ |
+           std::views::transform([](const auto& entry) -> const Topic& { return *entry.second; });
   }
   // Topics whose name is not less than `name`, sorted.
   auto topics_from(std::string_view name) const {
     return std::ranges::subrange(topics_.lower_bound(name), topics_.end()) |
-           std::views::transform(
-               [](const auto& entry) -> const Topic& { return *entry.second; });
+           std::views::transform([](const auto& entry) -> const Topic& { return *entry.second; });
   }
   size_t topic_count() const { return topics_.size(); }
   int64_t partition_count() const { return partition_count_; }
@@ -96,7 +96,8 @@ class Catalog {
   // The state as changes that rebuild it, in the order of creation.
   CatalogImage image() const;
 
-  // --- for CatalogApplier -------------------------------------------------------------------------
+  // --- for CatalogApplier
+  // -------------------------------------------------------------------------
 
   const Topic& create(const Change& change);
   // The old partition count.

@@ -49,8 +49,7 @@ Done CatalogApplier::step() {
 
 Done CatalogApplier::apply(const Change& change) {
   switch (change.kind) {
-    case ChangeKind::create_topic:
-      return listener_.on_topic_created(catalog_.create(change));
+    case ChangeKind::create_topic: return listener_.on_topic_created(catalog_.create(change));
     case ChangeKind::delete_topic:
       removed_ = catalog_.remove(change.serial);
       return listener_.on_topic_deleted(*removed_);
@@ -66,8 +65,7 @@ Done CatalogApplier::apply(const Change& change) {
       broker_config_changed_ = true;
       return Done::now;
     }
-    case ChangeKind::reserve:
-      return Done::now;  // core 0's own business
+    case ChangeKind::reserve: return Done::now;  // core 0's own business
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));
 }

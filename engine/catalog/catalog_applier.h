@@ -1,7 +1,7 @@
 #pragma once
-// CatalogApplier: brings the changes that core 0 made durable into this core's replica and tells the rest
-// of the core. One per core, core 0 included. At most one update is here at a time; core 0 sends the next
-// only when all cores have given this one back.
+// CatalogApplier: brings the changes that core 0 made durable into this core's replica and tells
+// the rest of the core. One per core, core 0 included. At most one update is here at a time; core 0
+// sends the next only when all cores have given this one back.
 
 #include <deque>
 #include <memory>
@@ -34,12 +34,12 @@ class CatalogApplier {
   Catalog& catalog_;
   CatalogListener& listener_;
   io::Op continue_op_;
-  ApplyUpdate* update_ = nullptr;  // core 0's, until replied
-  size_t next_change_ = 0;         // of update_->changes
-  bool waiting_ = false;           // for complete()
-  std::unique_ptr<Topic> removed_;                    // being forgotten by the listener
-  std::deque<model::TopicSerial> config_changed_;     // by a broker setting, not told yet
-  bool broker_config_changed_ = false;                // not told yet
+  ApplyUpdate* update_ = nullptr;                  // core 0's, until replied
+  size_t next_change_ = 0;                         // of update_->changes
+  bool waiting_ = false;                           // for complete()
+  std::unique_ptr<Topic> removed_;                 // being forgotten by the listener
+  std::deque<model::TopicSerial> config_changed_;  // by a broker setting, not told yet
+  bool broker_config_changed_ = false;             // not told yet
 };
 
 }  // namespace weir::catalog

@@ -57,7 +57,8 @@ std::optional<Record> parse_record(const LogId& log_id, std::span<const std::byt
   if (file.size() - position < kCatalogRecordHeaderSize) return std::nullopt;
   const std::byte* const at = file.data() + position;
   const auto payload_size = load_le<uint32_t>(at + kPayloadSize);
-  if (load_le<uint32_t>(at + kMagic) != kRecordMagic || load_le<uint64_t>(at + kPosition) != position ||
+  if (load_le<uint32_t>(at + kMagic) != kRecordMagic ||
+      load_le<uint64_t>(at + kPosition) != position ||
       payload_size > model::kCatalogRecordSizeMax) {
     return std::nullopt;
   }
@@ -86,10 +87,11 @@ std::optional<uint64_t> find_record_after(const LogId& log_id, std::span<const s
 std::unexpected<base::Error> damaged(std::string_view path, uint64_t position,
                                      std::string_view detail) {
   return base::error(
-      0, fmt::format("{} is damaged at byte {}: {}. Topics after that place would be lost, so nothing "
-                     "was changed and the broker does not start. Restore the file from a copy of the "
-                     "data directory, or move the whole directory away to start empty",
-                     path, position, detail));
+      0,
+      fmt::format("{} is damaged at byte {}: {}. Topics after that place would be lost, so nothing "
+                  "was changed and the broker does not start. Restore the file from a copy of the "
+                  "data directory, or move the whole directory away to start empty",
+                  path, position, detail));
 }
 
 base::Result<LogTail> read_header(std::span<const std::byte> file, std::string_view path) {
@@ -103,10 +105,12 @@ base::Result<LogTail> read_header(std::span<const std::byte> file, std::string_v
   if (load_le<uint32_t>(at + kHeaderCrc) != base::crc32c(file.first(kHeaderCrc))) {
     return damaged(path, 0, "checksum of the header is wrong");
   }
-  if (const auto version = load_le<uint32_t>(at + kHeaderVersion); version != kCatalogFormatVersion) {
-    return base::error(0, fmt::format("{} has format version {}, this program knows version {}: it was "
-                                      "written by a newer one; use that",
-                                      path, version, kCatalogFormatVersion));
+  if (const auto version = load_le<uint32_t>(at + kHeaderVersion);
+      version != kCatalogFormatVersion) {
+    return base::error(
+        0, fmt::format("{} has format version {}, this program knows version {}: it was "
+                       "written by a newer one; use that",
+                       path, version, kCatalogFormatVersion));
   }
   LogTail tail;
   std::copy_n(at + kHeaderLogId, tail.log_id.size(), tail.log_id.begin());
@@ -115,8 +119,8 @@ base::Result<LogTail> read_header(std::span<const std::byte> file, std::string_v
   return tail;
 }
 
-// Folds changes into an image. A change that does not fit the ones before it is an error: the checksums
-// were right, so the writer did something this reader does not understand.
+// Folds changes into an image. A change that does not fit the ones before it is an error: the
+// checksums were right, so the writer did something this reader does not understand.
 class ImageBuilder {
  public:
   bool add(Change change) {
@@ -124,8 +128,7 @@ class ImageBuilder {
       case ChangeKind::create_topic:
         next_serial_ = std::max(next_serial_, change.serial + 1);
         return topics_.emplace(change.serial, std::move(change)).second;
-      case ChangeKind::delete_topic:
-        return topics_.erase(change.serial) == 1;
+      case ChangeKind::delete_topic: return topics_.erase(change.serial) == 1;
       case ChangeKind::set_partition_count: {
         const auto topic = topics_.find(change.serial);
         if (topic == topics_.end() || topic->second.partition_count >= change.partition_count) {
@@ -152,9 +155,8 @@ class ImageBuilder {
   }
 
   CatalogImage take() {
-    CatalogImage image{.changes = {},
-                       .next_serial = next_serial_,
-                       .next_producer_id = next_producer_id_};
+    CatalogImage image{
+        .changes = {}, .next_serial = next_serial_, .next_producer_id = next_producer_id_};
     for (const BrokerScope scope : {BrokerScope::every_broker, BrokerScope::this_broker}) {
       Overrides& overrides = broker_[static_cast<size_t>(scope)];
       if (overrides.empty()) continue;
@@ -180,7 +182,8 @@ base::Status add_record(const Record& record, std::string_view path, uint64_t po
   for (Change& change : *changes) {
     const auto kind = static_cast<int>(change.kind);
     if (!builder.add(std::move(change))) {
-      return damaged(path, position, fmt::format("change of kind {} does not fit those before", kind));
+      return damaged(path, position,
+                     fmt::format("change of kind {} does not fit those before", kind));
     }
   }
   return {};
@@ -188,7 +191,8 @@ base::Status add_record(const Record& record, std::string_view path, uint64_t po
 
 }  // namespace
 
-LogTail encode_log_header(const LogId& log_id, uint64_t first_sequence, std::vector<std::byte>& out) {
+LogTail encode_log_header(const LogId& log_id, uint64_t first_sequence,
+                          std::vector<std::byte>& out) {
   const size_t start = out.size();
   out.resize(start + kCatalogHeaderSize);
   std::byte* const at = out.data() + start;
@@ -242,8 +246,9 @@ base::Result<LogContent> read_log(std::span<const std::byte> file, std::string_v
   const uint64_t bad = valid_size;
   if (bad < file.size()) {
     if (const auto later = find_record_after(tail.log_id, file, bad)) {
-      return damaged(path, bad, fmt::format("a record there is unreadable, but one at byte {} is whole",
-                                            *later));
+      return damaged(
+          path, bad,
+          fmt::format("a record there is unreadable, but one at byte {} is whole", *later));
     }
     // A frontier is followed by nothing but what a torn write over it may have left.
     if (parse_record(tail.log_id, file, bad)) {

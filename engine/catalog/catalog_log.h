@@ -1,6 +1,6 @@
 #pragma once
-// data/catalog.log: the changes of the catalog as records; format to the byte, reading and making. Moving
-// bytes is catalog_store.h (at start) and catalog_writer.h (while serving).
+// data/catalog.log: the changes of the catalog as records; format to the byte, reading and making.
+// Moving bytes is catalog_store.h (at start) and catalog_writer.h (while serving).
 //
 // All integers are little-endian. The file begins with a header of 64 bytes:
 //
@@ -22,13 +22,13 @@
 //   28  4  CRC of the record before; of the first record: CRC of the file header
 //   32  …  payload: changes one after the other (change.h); then zeros up to a multiple of 8
 //
-// One record is one write, and one group of changes that happens whole or not at all. The next record is
-// written only when this one is durable. A record without changes is a frontier: it says that what is
-// before it was durable and acknowledged; the next record takes its place.
+// One record is one write, and one group of changes that happens whole or not at all. The next
+// record is written only when this one is durable. A record without changes is a frontier: it says
+// that what is before it was durable and acknowledged; the next record takes its place.
 //
-// Reading (RELIABILITY L4): the first record that does not check out ends the log. If any valid record
-// lies behind it, it was acknowledged once: damage, refused with instructions. If none does, it is the
-// torn end of a write nobody was told about, and is cut.
+// Reading (RELIABILITY L4): the first record that does not check out ends the log. If any valid
+// record lies behind it, it was acknowledged once: damage, refused with instructions. If none does,
+// it is the torn end of a write nobody was told about, and is cut.
 
 #include <array>
 #include <cstddef>
@@ -61,7 +61,8 @@ struct LogTail {
 };
 
 // Appends the file header of a new log to `out` and gives the place of its first record.
-LogTail encode_log_header(const LogId& log_id, uint64_t first_sequence, std::vector<std::byte>& out);
+LogTail encode_log_header(const LogId& log_id, uint64_t first_sequence,
+                          std::vector<std::byte>& out);
 
 // Appends a record with these changes (none: a frontier) to `out`. The tail after it is returned; a
 // frontier is not part of the log, so after one the old tail still holds.

@@ -21,7 +21,8 @@ LogId random_log_id(io::Random& random) {
   return id;
 }
 
-// Rewrites the log with what is alive. Where there is no space for it, the old file stays in use (F19).
+// Rewrites the log with what is alive. Where there is no space for it, the old file stays in use
+// (F19).
 base::Status compact(FileIo& files, io::Random& random, LogContent& content, uint64_t old_size) {
   const auto bytes = encode_log(random_log_id(random), content.tail.sequence, content.image);
   if (old_size < kCompactionSizeMin || old_size < 2 * bytes.size()) return {};
@@ -47,9 +48,10 @@ base::Result<LogContent> load(FileIo& files, io::Random& random, IfMissing if_mi
   if (!bytes && bytes.error().code == ENOENT) {
     if (if_missing == IfMissing::create) return create(files, random);
     return base::error(
-        ENOENT, fmt::format("{} is missing, but this directory has one according to meta.json. Restore "
-                            "it from a copy, or move the whole directory away to start empty",
-                            files.path(kCatalogFileName)));
+        ENOENT,
+        fmt::format("{} is missing, but this directory has one according to meta.json. Restore "
+                    "it from a copy, or move the whole directory away to start empty",
+                    files.path(kCatalogFileName)));
   }
   if (!bytes) return std::unexpected(bytes.error());
   CHECK_OK(files.settle(kCatalogFileName));

@@ -1,6 +1,6 @@
 #pragma once
-// Opening data/catalog.log at start: reads, decides about the end, compacts, hands over to the writer.
-// Straight-line code on core 0, before any core serves.
+// Opening data/catalog.log at start: reads, decides about the end, compacts, hands over to the
+// writer. Straight-line code on core 0, before any core serves.
 
 #include <string>
 
@@ -20,7 +20,8 @@ struct CatalogStore {
 };
 
 // May `catalog.log` be missing? Only before the directory's meta.json says that it was made
-// (node_identity: catalog_created); a catalog that disappears later is never replaced by an empty one.
+// (node_identity: catalog_created); a catalog that disappears later is never replaced by an empty
+// one.
 enum class IfMissing : uint8_t { create, refuse };
 
 base::Result<CatalogStore> open_catalog(FileIo& files, io::Random& random, IfMissing if_missing);

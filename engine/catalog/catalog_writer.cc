@@ -39,7 +39,8 @@ CatalogWriter::CatalogWriter(io::CoreIo& core, const Catalog& catalog, const Cat
 
 CatalogWriter::~CatalogWriter() = default;  // ops and messages assert that none is in flight
 
-// --- arrival ---------------------------------------------------------------------------------------
+// --- arrival
+// ---------------------------------------------------------------------------------------
 
 void CatalogWriter::on_change(io::Message& message) {
   enqueue({.change = &static_cast<ChangeRequest&>(message)});
@@ -76,7 +77,8 @@ void CatalogWriter::on_gather(io::Op&) {
   append();
 }
 
-// --- the batch -------------------------------------------------------------------------------------
+// --- the batch
+// -------------------------------------------------------------------------------------
 
 void CatalogWriter::take_batch() {
   ASSERT(batch_.empty() && changes_.empty());
@@ -115,16 +117,11 @@ Verdict CatalogWriter::prepare(ChangeRequest& request) {
   request.error = ErrorCode::none;
   request.error_message.clear();
   switch (request.kind) {
-    case ChangeRequest::Kind::create_topic:
-      return prepare_create(request);
-    case ChangeRequest::Kind::delete_topic:
-      return prepare_delete(request);
-    case ChangeRequest::Kind::create_partitions:
-      return prepare_partitions(request);
-    case ChangeRequest::Kind::alter_topic_config:
-      return prepare_topic_config(request);
-    case ChangeRequest::Kind::alter_broker_config:
-      return prepare_broker_config(request);
+    case ChangeRequest::Kind::create_topic: return prepare_create(request);
+    case ChangeRequest::Kind::delete_topic: return prepare_delete(request);
+    case ChangeRequest::Kind::create_partitions: return prepare_partitions(request);
+    case ChangeRequest::Kind::alter_topic_config: return prepare_topic_config(request);
+    case ChangeRequest::Kind::alter_broker_config: return prepare_broker_config(request);
   }
   UNREACHABLE("change request kind {}", static_cast<int>(request.kind));
 }
@@ -170,10 +167,10 @@ Verdict CatalogWriter::prepare_delete(ChangeRequest& request) {
   const Topic* topic =
       request.id.is_zero() ? catalog_.find(request.name) : catalog_.find(request.id);
   if (topic == nullptr) {
-    return request.id.is_zero() ? refuse(ErrorCode::unknown_topic_or_partition,
-                                         "This server does not host this topic-partition.")
-                                : refuse(ErrorCode::unknown_topic_id,
-                                         "This server does not host this topic ID.");
+    return request.id.is_zero()
+               ? refuse(ErrorCode::unknown_topic_or_partition,
+                        "This server does not host this topic-partition.")
+               : refuse(ErrorCode::unknown_topic_id, "This server does not host this topic ID.");
   }
   if (Verdict verdict = check_delete_topic(catalog_, *topic); !verdict.ok()) return verdict;
   add_change(ChangeKind::delete_topic).serial = topic->serial;
@@ -244,7 +241,8 @@ Verdict CatalogWriter::prepare_block(ProducerIdBlock& block) {
   return {};
 }
 
-// --- durable ---------------------------------------------------------------------------------------
+// --- durable
+// ---------------------------------------------------------------------------------------
 
 void CatalogWriter::append() {
   record_.clear();
@@ -293,7 +291,8 @@ void CatalogWriter::on_synced(io::Op& op) {
   next();
 }
 
-// --- served everywhere -----------------------------------------------------------------------------
+// --- served everywhere
+// -----------------------------------------------------------------------------
 
 void CatalogWriter::apply() {
   stage_ = Stage::applying;
@@ -319,7 +318,8 @@ void CatalogWriter::answer_batch() {
   changes_.clear();
 }
 
-// --- what comes next -------------------------------------------------------------------------------
+// --- what comes next
+// -------------------------------------------------------------------------------
 
 void CatalogWriter::next() {
   if (!queue_.empty()) return gather();
@@ -341,7 +341,8 @@ void CatalogWriter::mark() {
 void CatalogWriter::on_marked(io::WholeWrite& write) {
   ASSERT(stage_ == Stage::marking);
   marked_ = true;
-  // A frontier that found no space is missed by nobody: it only helps to tell damage from a torn end.
+  // A frontier that found no space is missed by nobody: it only helps to tell damage from a torn
+  // end.
   const int error = write.error();
   if (error != 0 && error != ENOSPC && error != EDQUOT) break_off("write", error);
   next();
@@ -353,7 +354,8 @@ void CatalogWriter::stop(io::Op& done) {
   if (stage_ == Stage::idle) next();
 }
 
-// --- refusals --------------------------------------------------------------------------------------
+// --- refusals
+// --------------------------------------------------------------------------------------
 
 void CatalogWriter::fail_batch(std::string_view detail) {
   const Verdict verdict = refuse(ErrorCode::kafka_storage_error, std::string(detail));
@@ -364,12 +366,14 @@ void CatalogWriter::fail_batch(std::string_view detail) {
 
 void CatalogWriter::break_off(std::string_view action, int error) {
   broken_ = true;
-  base::log_error("catalog", "cannot {} catalog.log: {}; the catalog is read-only from now on", action,
-                  std::strerror(error));
+  base::log_error("catalog", "cannot {} catalog.log: {}; the catalog is read-only from now on",
+                  action, std::strerror(error));
   fail_batch("The catalog could not be written; whether the change is on disk is unknown.");
-  const Verdict verdict = refuse(ErrorCode::kafka_storage_error, "The catalog could not be written.");
+  const Verdict verdict =
+      refuse(ErrorCode::kafka_storage_error, "The catalog could not be written.");
   for (const Item& item : queue_) refuse_item(item, verdict);
   queue_.clear();
+  if (failure_op_ && !failure_op_->armed()) core_.loop.post(*failure_op_, -error);
 }
 
 void CatalogWriter::refuse_item(const Item& item, const Verdict& verdict) {

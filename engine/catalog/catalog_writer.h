@@ -1,19 +1,20 @@
 #pragma once
 // CatalogWriter: the one place where the catalog changes. Lives on core 0, from start to stop.
 //
-// Changes that have arrived in one turn of the loop form a batch: checked in order against the replica of
-// core 0, written as one record, durable with that one write; then told to every core; when all cores
-// serve the change, the requests are answered. Only then the next batch begins, so the replica of core 0
-// always says what the log says. Two changes of one topic never share a batch.
+// Changes that have arrived in one turn of the loop form a batch: checked in order against the
+// replica of core 0, written as one record, durable with that one write; then told to every core;
+// when all cores serve the change, the requests are answered. Only then the next batch begins, so
+// the replica of core 0 always says what the log says. Two changes of one topic never share a
+// batch.
 //
 //   idle → gathering → appending → applying → marking → idle
 //                        └→ truncating → gathering        (no space: nothing has changed)
 //
 // marking writes a frontier record (catalog_log.h) when no change waits.
 //
-// Errors: without space every request of the batch is refused and the file cut back to what it was. Any
-// other error of the file leaves it unknown what is on disk: no change is accepted until the next start
-// (RELIABILITY rule 4); what exists is served on.
+// Errors: without space every request of the batch is refused and the file cut back to what it was.
+// Any other error of the file leaves it unknown what is on disk: no change is accepted until the
+// next start (RELIABILITY rule 4); what exists is served on.
 
 #include <cstdint>
 #include <deque>
@@ -40,13 +41,25 @@ class CatalogWriter {
   CatalogWriter(io::CoreIo& core, const Catalog& catalog, const CatalogStore& store);
   ~CatalogWriter();
 
-  // Lets what is in progress end, closes the file, then runs `done`. Nothing may be sent afterwards.
+  // Lets what is in progress end, closes the file, then runs `done`. Nothing may be sent
+  // afterwards.
   void stop(io::Op& done);
 
   bool broken() const { return broken_; }
+  // Runs once, with -errno, when the file failed; the broker then ends the process.
+  void on_failure(io::Op& op) { failure_op_ = &op; }
 
  private:
-  enum class Stage : uint8_t { idle, gathering, appending, truncating, syncing, applying, marking, stopped };
+  enum class Stage : uint8_t {
+    idle,
+    gathering,
+    appending,
+    truncating,
+    syncing,
+    applying,
+    marking,
+    stopped
+  };
 
   // One waiting request: a change of the catalog or a block of producer ids.
   struct Item {
@@ -87,29 +100,30 @@ class CatalogWriter {
   io::CoreIo& core_;
   const Catalog& catalog_;
   const io::FileId file_;
-  LogTail tail_;                      // behind the last durable record
-  LogTail next_tail_;                 // behind the record being written
+  LogTail tail_;       // behind the last durable record
+  LogTail next_tail_;  // behind the record being written
   model::TopicSerial next_serial_;
   model::ProducerId next_producer_id_;
   Stage stage_ = Stage::idle;
   bool broken_ = false;
-  bool marked_ = true;                // the frontier at tail_ is in the file
+  bool marked_ = true;  // the frontier at tail_ is in the file
 
-  std::deque<Item> queue_;            // in order of arrival
-  std::vector<Item> batch_;           // prepared; answered together
-  std::vector<Change> changes_;       // of the batch
+  std::deque<Item> queue_;                   // in order of arrival
+  std::vector<Item> batch_;                  // prepared; answered together
+  std::vector<Change> changes_;              // of the batch
   std::unordered_set<std::string> touched_;  // collision keys of the batch's topics
-  int64_t batch_partitions_ = 0;      // that the batch adds
+  int64_t batch_partitions_ = 0;             // that the batch adds
   std::vector<std::byte> record_;
   std::vector<std::unique_ptr<ApplyUpdate>> updates_;  // one per core
-  uint16_t outstanding_ = 0;          // updates not yet back
+  uint16_t outstanding_ = 0;                           // updates not yet back
 
   io::Op gather_op_;
   io::Op truncate_op_;
   io::Op sync_op_;
   io::WholeWrite append_;
   io::WholeWrite mark_;
-  io::Op* stop_op_ = nullptr;         // somebody waits for the end
+  io::Op* failure_op_ = nullptr;
+  io::Op* stop_op_ = nullptr;  // somebody waits for the end
 };
 
 }  // namespace weir::catalog

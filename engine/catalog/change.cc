@@ -22,7 +22,9 @@ class Writer {
     out_.resize(at + sizeof(T));
     base::store_le(out_.data() + at, value);
   }
-  void bytes(std::span<const std::byte> bytes) { out_.insert(out_.end(), bytes.begin(), bytes.end()); }
+  void bytes(std::span<const std::byte> bytes) {
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+  }
   void text(std::string_view text) {
     ASSERT(text.size() <= UINT16_MAX);
     integer(static_cast<uint16_t>(text.size()));
@@ -60,15 +62,12 @@ bool read_overrides(base::ByteReader& reader, Overrides& overrides) {
 
 uint8_t flags_of(const Change& change) {
   switch (change.kind) {
-    case ChangeKind::create_topic:
-      return change.internal ? kFlagInternal : 0;
-    case ChangeKind::set_broker_config:
-      return static_cast<uint8_t>(change.scope);
+    case ChangeKind::create_topic: return change.internal ? kFlagInternal : 0;
+    case ChangeKind::set_broker_config: return static_cast<uint8_t>(change.scope);
     case ChangeKind::delete_topic:
     case ChangeKind::set_partition_count:
     case ChangeKind::set_topic_config:
-    case ChangeKind::reserve:
-      return 0;
+    case ChangeKind::reserve: return 0;
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));
 }
@@ -82,9 +81,7 @@ void encode_body(const Change& change, Writer& writer) {
       writer.text(change.name);
       writer.overrides(change.overrides);
       return;
-    case ChangeKind::delete_topic:
-      writer.integer(change.serial.value());
-      return;
+    case ChangeKind::delete_topic: writer.integer(change.serial.value()); return;
     case ChangeKind::set_partition_count:
       writer.integer(change.serial.value());
       writer.integer(change.partition_count);
@@ -93,9 +90,7 @@ void encode_body(const Change& change, Writer& writer) {
       writer.integer(change.serial.value());
       writer.overrides(change.overrides);
       return;
-    case ChangeKind::set_broker_config:
-      writer.overrides(change.overrides);
-      return;
+    case ChangeKind::set_broker_config: writer.overrides(change.overrides); return;
     case ChangeKind::reserve:
       writer.integer(change.next_serial.value());
       writer.integer(change.next_producer_id.value());
@@ -119,8 +114,7 @@ bool decode_create(base::ByteReader& reader, uint8_t flags, Change& change) {
 // False: these bytes are not of a change this version writes.
 bool decode_body(base::ByteReader& reader, uint8_t flags, Change& change) {
   switch (change.kind) {
-    case ChangeKind::create_topic:
-      return decode_create(reader, flags, change);
+    case ChangeKind::create_topic: return decode_create(reader, flags, change);
     case ChangeKind::delete_topic:
       change.serial = model::TopicSerial(reader.read_le<uint32_t>());
       return flags == 0;
@@ -170,8 +164,8 @@ base::Result<std::vector<Change>> decode_changes(std::span<const std::byte> payl
     base::ByteReader body(reader.read_bytes(size));
     if (!reader.ok() || zero != 0 || !decode_body(body, flags, change) || !body.ok() ||
         body.remaining() != 0) {
-      return base::error(0, fmt::format("unknown change kind={} size={} at byte {} of the record", kind,
-                                        size, position));
+      return base::error(0, fmt::format("unknown change kind={} size={} at byte {} of the record",
+                                        kind, size, position));
     }
     changes.push_back(std::move(change));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// One change of the catalog, as it is stored in catalog.log and told to every core; encoding to the byte.
+// One change of the catalog, as it is stored in catalog.log and told to every core; encoding to the
+// byte.
 //
 // All integers are little-endian. A change:
 //
@@ -15,8 +16,8 @@
 //        set_broker_config   overrides
 //        reserve             u32 next topic serial, i64 next producer id
 //
-// text: u16 size, bytes. overrides: u32 count, then (text name, text value) sorted by name; always the
-// complete set that holds from then on. Counters of `reserve` never go down.
+// text: u16 size, bytes. overrides: u32 count, then (text name, text value) sorted by name; always
+// the complete set that holds from then on. Counters of `reserve` never go down.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,32 +45,33 @@ enum class BrokerScope : uint8_t { every_broker = 0, this_broker = 1 };
 
 struct Change {
   ChangeKind kind = ChangeKind::reserve;
-  model::TopicSerial serial{};   // of the topic
-  base::Uuid id{};               // create_topic
-  std::string name{};            // create_topic
-  int32_t partition_count = 0;   // create_topic, set_partition_count: the new total
-  bool internal = false;         // create_topic
+  model::TopicSerial serial{};  // of the topic
+  base::Uuid id{};              // create_topic
+  std::string name{};           // create_topic
+  int32_t partition_count = 0;  // create_topic, set_partition_count: the new total
+  bool internal = false;        // create_topic
   BrokerScope scope = BrokerScope::every_broker;  // set_broker_config
-  Overrides overrides{};         // create_topic, set_topic_config, set_broker_config
-  model::TopicSerial next_serial{};               // reserve
-  model::ProducerId next_producer_id{};           // reserve
+  Overrides overrides{};                 // create_topic, set_topic_config, set_broker_config
+  model::TopicSerial next_serial{};      // reserve
+  model::ProducerId next_producer_id{};  // reserve
 
   bool operator==(const Change&) const = default;
 };
 
-// What rebuilds a catalog: topics in the order of their serials, broker overrides; and the counters.
+// What rebuilds a catalog: topics in the order of their serials, broker overrides; and the
+// counters.
 struct CatalogImage {
-  std::vector<Change> changes;             // no `reserve`
-  model::TopicSerial next_serial{1};       // first serial never given away
-  model::ProducerId next_producer_id{0};   // first producer id never reserved
+  std::vector<Change> changes;            // no `reserve`
+  model::TopicSerial next_serial{1};      // first serial never given away
+  model::ProducerId next_producer_id{0};  // first producer id never reserved
 
   bool operator==(const CatalogImage&) const = default;
 };
 
 void encode_change(const Change& change, std::vector<std::byte>& out);
 
-// The changes of one record's payload. An error says what does not hold, for a log whose checksums are
-// right but which this version cannot have written.
+// The changes of one record's payload. An error says what does not hold, for a log whose checksums
+// are right but which this version cannot have written.
 base::Result<std::vector<Change>> decode_changes(std::span<const std::byte> payload);
 
 }  // namespace weir::catalog

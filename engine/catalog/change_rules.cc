@@ -15,9 +15,10 @@ using model::ErrorCode;
 // As many as `added` more partitions?
 Verdict check_partition_limits(const Catalog& catalog, int64_t added) {
   if (added > model::kPartitionsPerRequestMax) {
-    return refuse(ErrorCode::policy_violation,
-                  fmt::format("Excessively large number of partitions: {}, {} are allowed at a time",
-                              added, model::kPartitionsPerRequestMax));
+    return refuse(
+        ErrorCode::policy_violation,
+        fmt::format("Excessively large number of partitions: {}, {} are allowed at a time", added,
+                    model::kPartitionsPerRequestMax));
   }
   if (catalog.partition_count() + added > model::kPartitionsMax) {
     return refuse(ErrorCode::policy_violation,
@@ -62,14 +63,15 @@ Verdict check_create_partitions(const Catalog& catalog, std::string_view name,
                   "This server does not host this topic-partition.");
   }
   if (topic->internal) {
-    return refuse(ErrorCode::invalid_topic_exception,
-                  fmt::format("Topic '{}' is internal: its partitions decide which group lives where",
-                              name));
+    return refuse(
+        ErrorCode::invalid_topic_exception,
+        fmt::format("Topic '{}' is internal: its partitions decide which group lives where", name));
   }
   if (partition_count <= topic->partition_count) {
-    return refuse(ErrorCode::invalid_partitions,
-                  fmt::format("The topic {} currently has {} partition(s); {} would not be an increase.",
-                              name, topic->partition_count, partition_count));
+    return refuse(
+        ErrorCode::invalid_partitions,
+        fmt::format("The topic {} currently has {} partition(s); {} would not be an increase.",
+                    name, topic->partition_count, partition_count));
   }
   if (partition_count > model::kPartitionsPerTopicMax) {
     return refuse(ErrorCode::policy_violation,

@@ -1,6 +1,7 @@
 #pragma once
-// Which changes of the topics are allowed. Handlers ask before they send a change (and for validate_only
-// instead of sending it); core 0 asks again, because only there is the order of changes known.
+// Which changes of the topics are allowed. Handlers ask before they send a change (and for
+// validate_only instead of sending it); core 0 asks again, because only there is the order of
+// changes known.
 
 #include <cstdint>
 #include <string_view>
@@ -22,8 +23,8 @@ Verdict check_create_partitions(const Catalog& catalog, std::string_view name,
 
 Verdict check_delete_topic(const Catalog& catalog, const Topic& topic);
 
-// Makes `request` create an internal topic with its own settings. Whoever uses a topic first sends it
-// and takes topic_already_exists for success.
+// Makes `request` create an internal topic with its own settings. Whoever uses a topic first sends
+// it and takes topic_already_exists for success.
 void fill_internal_topic(const Settings& settings, std::string_view name, ChangeRequest& request);
 
 }  // namespace weir::catalog

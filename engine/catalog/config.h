@@ -29,13 +29,17 @@ struct Settings {
     setting("delete.topic.enable", s.delete_topic_enable,
             {.doc = "Whether topics may be deleted."});
     setting("num.partitions", s.num_partitions,
-            {.min = 1, .max = model::kPartitionsPerTopicMax,
+            {.min = 1,
+             .max = model::kPartitionsPerTopicMax,
              .doc = "Partitions of a new topic when the request names no number."});
     setting("offsets.topic.num.partitions", s.offsets_topic_num_partitions,
-            {.min = 1, .max = model::kPartitionsPerTopicMax,
+            {.min = 1,
+             .max = model::kPartitionsPerTopicMax,
              .doc = "Partitions of the topic of committed offsets when it is created."});
     setting("offsets.topic.segment.bytes", s.offsets_topic_segment_bytes,
-            {.min = 14, .unit = "bytes", .doc = "Segment size of the topic of committed offsets when it is created."});
+            {.min = 14,
+             .unit = "bytes",
+             .doc = "Segment size of the topic of committed offsets when it is created."});
   }
 };
 

@@ -99,9 +99,9 @@ Verdict apply_op(const ConfigOp& op, const Target& target, Overrides& overrides)
   const std::string_view base = current == overrides.end() ? std::string_view(target.effective)
                                                            : std::string_view(current->second);
   if ((kind == ConfigOpKind::append || kind == ConfigOpKind::subtract) && !target.is_list) {
-    return refuse(ErrorCode::invalid_config,
-                  fmt::format("Config {} is not a list: nothing can be appended or subtracted",
-                              op.name));
+    return refuse(
+        ErrorCode::invalid_config,
+        fmt::format("Config {} is not a list: nothing can be appended or subtracted", op.name));
   }
   switch (kind) {
     case ConfigOpKind::set:
@@ -125,8 +125,8 @@ Verdict check_sizes(const Overrides& overrides) {
   for (const auto& [name, value] : overrides) {
     if (value.size() > model::kSettingValueSizeMax) {
       return refuse(ErrorCode::invalid_config,
-                    fmt::format("Value of config {} has {} bytes, {} are allowed", name, value.size(),
-                                model::kSettingValueSizeMax));
+                    fmt::format("Value of config {} has {} bytes, {} are allowed", name,
+                                value.size(), model::kSettingValueSizeMax));
     }
     total += name.size() + value.size();
   }
@@ -161,7 +161,8 @@ Verdict alter_topic_overrides(const TopicConfig& defaults, std::span<const Confi
     if (!finder.target.found) {
       // Deleting what is not there is fine, whatever its name.
       if (op.kind == static_cast<int8_t>(ConfigOpKind::remove)) continue;
-      return refuse(ErrorCode::invalid_config, fmt::format("Unknown topic config name: {}", op.name));
+      return refuse(ErrorCode::invalid_config,
+                    fmt::format("Unknown topic config name: {}", op.name));
     }
     if (Verdict verdict = apply_op(op, finder.target, changed); !verdict.ok()) return verdict;
   }
@@ -187,14 +188,16 @@ Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<con
       return invalid(std::move(verdict.message));
     }
   }
-  if (Verdict verdict = check_sizes(changed); !verdict.ok()) return invalid(std::move(verdict.message));
+  if (Verdict verdict = check_sizes(changed); !verdict.ok())
+    return invalid(std::move(verdict.message));
   TopicConfig config = static_defaults;
   for (const auto& [name, value] : changed) {
     SynonymSetter setter{name, value};
     TopicConfig::describe(setter, config);
     if (!setter.status) return invalid(setter.status.error().detail);
   }
-  if (const auto status = check_topic_config(config); !status) return invalid(status.error().detail);
+  if (const auto status = check_topic_config(config); !status)
+    return invalid(status.error().detail);
   overrides = std::move(changed);
   return {};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Changes of settings by a client: what IncrementalAlterConfigs does to a set of overrides (SCOPE 18.4).
+// Changes of settings by a client: what IncrementalAlterConfigs does to a set of overrides (SCOPE
+// 18.4).
 
 #include <cstdint>
 #include <optional>
@@ -36,15 +37,16 @@ Verdict refuse(model::ErrorCode error, std::string message);
 // All ops or none: on success `overrides` is the new set, and its values are valid together.
 Verdict alter_topic_overrides(const TopicConfig& defaults, std::span<const ConfigOp> ops,
                               Overrides& overrides);
-// Broker settings: only defaults of topics can change while running; every refusal is INVALID_REQUEST.
+// Broker settings: only defaults of topics can change while running; every refusal is
+// INVALID_REQUEST.
 Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<const ConfigOp> ops,
                                Overrides& overrides);
 
 // The overrides of a new topic: checks names, values, relations and sizes; drops removed names.
 Verdict check_new_overrides(const TopicConfig& defaults, Overrides& overrides);
 
-// Applies overrides of broker settings (named by their synonyms) to the defaults of topics. Values that
-// do not parse are skipped: they were checked when they were set.
+// Applies overrides of broker settings (named by their synonyms) to the defaults of topics. Values
+// that do not parse are skipped: they were checked when they were set.
 void apply_broker_overrides(TopicConfig& defaults, const Overrides& overrides);
 
 }  // namespace weir::catalog

@@ -60,7 +60,8 @@ base::Status FileIo::remove(std::string_view name) {
   io::Op op;
   op.bind<&FileIo::on_done>(*this);
   disk_.remove(op, file_path.c_str());
-  if (const auto status = finish(op, "remove", file_path); !status && status.error().code != ENOENT) {
+  if (const auto status = finish(op, "remove", file_path);
+      !status && status.error().code != ENOENT) {
     return status;
   }
   return {};
@@ -73,7 +74,8 @@ base::Result<std::vector<std::byte>> FileIo::read(std::string_view name, size_t 
     return base::error(EFBIG, fmt::format("{} has {} bytes, at most {} are possible", file_path,
                                           info.size, size_max));
   }
-  // What a process that was killed had written but not synced becomes durable before it is believed.
+  // What a process that was killed had written but not synced becomes durable before it is
+  // believed.
   TRY(const io::FileId file, open(name, {.direct = true, .writable = true}));
   io::Op sync;
   sync.bind<&FileIo::on_done>(*this);

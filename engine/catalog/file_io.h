@@ -1,6 +1,6 @@
 #pragma once
-// Small whole files of the data directory, read and replaced in straight-line code: at start and in tools
-// only, before the loop serves anything.
+// Small whole files of the data directory, read and replaced in straight-line code: at start and in
+// tools only, before the loop serves anything.
 
 #include <cstddef>
 #include <memory>
@@ -26,8 +26,8 @@ class FileIo {
   // The error code is ENOENT where there is no such file.
   base::Result<std::vector<std::byte>> read(std::string_view name, size_t size_max);
 
-  // After success the name has the new bytes, through any crash; after an error or a crash, the old ones
-  // or the new ones, never a mixture: name.new, sync, rename, sync of the directory.
+  // After success the name has the new bytes, through any crash; after an error or a crash, the old
+  // ones or the new ones, never a mixture: name.new, sync, rename, sync of the directory.
   base::Status replace(std::string_view name, std::span<const std::byte> bytes);
 
   base::Result<io::FileId> open(std::string_view name, io::OpenOptions options);
@@ -41,7 +41,8 @@ class FileIo {
  private:
   void on_done(io::Op&) {}
   base::Status finish(io::Op& op, std::string_view action, const std::string& path);
-  base::Status write_all(io::FileId file, std::span<const std::byte> bytes, const std::string& path);
+  base::Status write_all(io::FileId file, std::span<const std::byte> bytes,
+                         const std::string& path);
   base::Status write_new(const std::string& path, std::span<const std::byte> bytes);
 
   io::Loop& loop_;

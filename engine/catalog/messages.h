@@ -1,6 +1,6 @@
 #pragma once
-// What cores ask of the catalog's owner (core 0), and what it tells every core. Messages are memory of
-// their sender (io/mailbox.h).
+// What cores ask of the catalog's owner (core 0), and what it tells every core. Messages are memory
+// of their sender (io/mailbox.h).
 
 #include <cstdint>
 #include <span>
@@ -17,25 +17,25 @@
 
 namespace weir::catalog {
 
-// To port kCatalogChange of core 0. Comes back when the change is durable and every core serves it, or
-// with the reason why nothing has changed.
+// To port kCatalogChange of core 0. Comes back when the change is durable and every core serves it,
+// or with the reason why nothing has changed.
 class ChangeRequest : public io::Message {
  public:
   enum class Kind : uint8_t {
     create_topic,
     delete_topic,
-    create_partitions,    // raises the partition count
+    create_partitions,  // raises the partition count
     alter_topic_config,
     alter_broker_config,
   };
 
   // in
   Kind kind = Kind::create_topic;
-  std::string name;             // of the topic; empty for alter_broker_config
-  base::Uuid id;                // delete_topic: the topic of that id, unless zero
-  int32_t partition_count = 0;  // create_topic, create_partitions: the new total
-  Overrides overrides;          // create_topic
-  std::vector<ConfigOp> ops;    // alter_*; views must live until the reply
+  std::string name;                              // of the topic; empty for alter_broker_config
+  base::Uuid id;                                 // delete_topic: the topic of that id, unless zero
+  int32_t partition_count = 0;                   // create_topic, create_partitions: the new total
+  Overrides overrides;                           // create_topic
+  std::vector<ConfigOp> ops;                     // alter_*; views must live until the reply
   BrokerScope scope = BrokerScope::this_broker;  // alter_broker_config
 
   // out

@@ -54,7 +54,9 @@ std::optional<Meta> from_json(const json& object) {
       !cluster_id->is_string() || created == object.end() || !created->is_boolean()) {
     return std::nullopt;
   }
-  const auto in_range = [](int64_t value, int64_t min) { return value >= min && value <= INT32_MAX; };
+  const auto in_range = [](int64_t value, int64_t min) {
+    return value >= min && value <= INT32_MAX;
+  };
   if (!in_range(*node_id, 0) || !in_range(*incarnation, -1) || !in_range(*core_count, 0) ||
       *generation < 0 || !base::Uuid::parse(cluster_id->get_ref<const std::string&>())) {
     return std::nullopt;
@@ -77,9 +79,10 @@ base::Status check_new_directory(io::Disk& disk, const std::string& directory) {
   for (const io::DirectoryEntry& entry : entries) {
     if (may_be_in_new_directory(entry.name)) continue;
     return base::error(
-        0, fmt::format("{} has no {} but contains {}: either it is not a data directory of this "
-                       "program, or that file was lost. Name another directory, or restore the file",
-                       directory, kMetaFileName, entry.name));
+        0,
+        fmt::format("{} has no {} but contains {}: either it is not a data directory of this "
+                    "program, or that file was lost. Name another directory, or restore the file",
+                    directory, kMetaFileName, entry.name));
   }
   return {};
 }
@@ -99,9 +102,10 @@ base::Result<Meta> decode_meta(std::string_view text, std::string_view path) {
   const auto version = integer_of(object, "format_version");
   if (!version || *version < 1) return unusable(path, "it has no format_version");
   if (*version > kDataFormatVersion) {
-    return base::error(0, fmt::format("{}: data of format {}, this program knows {}: it was written by "
-                                      "a newer one; use that",
-                                      path, *version, kDataFormatVersion));
+    return base::error(
+        0, fmt::format("{}: data of format {}, this program knows {}: it was written by "
+                       "a newer one; use that",
+                       path, *version, kDataFormatVersion));
   }
   const auto crc = integer_of(object, "crc32c");
   object.erase("crc32c");
@@ -109,7 +113,8 @@ base::Result<Meta> decode_meta(std::string_view text, std::string_view path) {
     return unusable(path, "its checksum is wrong: it is damaged or was edited");
   }
   const auto meta = from_json(object);
-  if (!meta || object.size() != to_json(*meta).size()) return unusable(path, "its fields are not ours");
+  if (!meta || object.size() != to_json(*meta).size())
+    return unusable(path, "its fields are not ours");
   return *meta;
 }
 

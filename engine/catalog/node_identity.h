@@ -1,6 +1,7 @@
 #pragma once
-// data/meta.json: who this node is, and what its journals are. Readable for people, checked by a CRC over
-// everything else in it (the object without "crc32c", printed without spaces, keys sorted).
+// data/meta.json: who this node is, and what its journals are. Readable for people, checked by a
+// CRC over everything else in it (the object without "crc32c", printed without spaces, keys
+// sorted).
 //
 //   {
 //     "catalog_created": true,
@@ -13,10 +14,10 @@
 //     "node_id": 1
 //   }
 //
-// At a start, in this order: load_meta, open_catalog (IfMissing::create unless catalog_created), recovery,
-// then start_meta: one more incarnation, durable before anything is written in it (RELIABILITY L10).
-// A fresh directory is stored once before the catalog is created, so that a data directory always says
-// that it is one.
+// At a start, in this order: load_meta, open_catalog (IfMissing::create unless catalog_created),
+// recovery, then start_meta: one more incarnation, durable before anything is written in it
+// (RELIABILITY L10). A fresh directory is stored once before the catalog is created, so that a data
+// directory always says that it is one.
 
 #include <cstdint>
 #include <string>
@@ -35,7 +36,7 @@ inline constexpr std::string_view kMetaFileName = "meta.json";
 inline constexpr int64_t kDataFormatVersion = 1;
 
 struct Meta {
-  std::string cluster_id;              // 22 characters
+  std::string cluster_id;  // 22 characters
   int32_t node_id = 1;
   model::Incarnation incarnation{-1};  // of the last start; -1: never started
   bool catalog_created = false;        // catalog.log was made and must be there
@@ -48,9 +49,9 @@ struct Meta {
 std::string encode_meta(const Meta& meta);
 base::Result<Meta> decode_meta(std::string_view text, std::string_view path);
 
-// The meta of the directory. A directory with nothing in it but the lock is made a data directory of a
-// new cluster; one with other things and no meta.json is refused. node_id: the configured one; it must be
-// what the directory has.
+// The meta of the directory. A directory with nothing in it but the lock is made a data directory
+// of a new cluster; one with other things and no meta.json is refused. node_id: the configured one;
+// it must be what the directory has.
 base::Result<Meta> load_meta(FileIo& files, io::Disk& disk, io::Random& random, int32_t node_id);
 
 base::Status store_meta(FileIo& files, const Meta& meta);

@@ -1,9 +1,9 @@
 #pragma once
-// Placement: which core is a partition's home. Balanced and fixed for one run of the process: partition 0
-// of a topic lives on the topic's first core, the next partition on the next core, around. First cores
-// are dealt out so that all partitions together fill the cores evenly: each topic begins where the one
-// before it (in order of creation) ended. Every core computes the same from the same catalog; nothing of
-// it is stored, so the core count may change between runs.
+// Placement: which core is a partition's home. Balanced and fixed for one run of the process:
+// partition 0 of a topic lives on the topic's first core, the next partition on the next core,
+// around. First cores are dealt out so that all partitions together fill the cores evenly: each
+// topic begins where the one before it (in order of creation) ended. Every core computes the same
+// from the same catalog; nothing of it is stored, so the core count may change between runs.
 
 #include <cstdint>
 

@@ -25,7 +25,8 @@ void ProducerIds::on_block(io::Message&) {
   if (!answer_op_.armed()) core_.loop.post(answer_op_);
 }
 
-// Answers those who wait; asks for the next block when ids run out, tells everyone when it was refused.
+// Answers those who wait; asks for the next block when ids run out, tells everyone when it was
+// refused.
 void ProducerIds::on_answer(io::Op&) {
   const model::ErrorCode error = std::exchange(error_, model::ErrorCode::none);
   while (!waiting_.empty()) {

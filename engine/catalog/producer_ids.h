@@ -1,6 +1,7 @@
 #pragma once
-// ProducerIds: gives out producer ids on one core, each to one producer only, for ever. Ids come in blocks
-// that core 0 reserved durably before; what is left of a block when the process ends is never used.
+// ProducerIds: gives out producer ids on one core, each to one producer only, for ever. Ids come in
+// blocks that core 0 reserved durably before; what is left of a block when the process ends is
+// never used.
 
 #include <cstdint>
 
@@ -42,11 +43,11 @@ class ProducerIds {
   void on_answer(io::Op& op);
 
   io::CoreIo& core_;
-  ProducerIdBlock request_;                  // for the next block
+  ProducerIdBlock request_;  // for the next block
   base::IntrusiveList<Wait> waiting_;
   model::ErrorCode error_ = model::ErrorCode::none;  // of the last request for a block
-  model::ProducerId next_{};                 // first id of the block not given out
-  int64_t left_ = 0;                         // ids left in the block
+  model::ProducerId next_{};                         // first id of the block not given out
+  int64_t left_ = 0;                                 // ids left in the block
   io::Op answer_op_;
 };
 

@@ -52,8 +52,9 @@ base::Status set_topic_setting(TopicConfig& config, std::string_view name, std::
 base::Status check_topic_config(const TopicConfig& config) {
   if (config.min_compaction_lag_ms > config.max_compaction_lag_ms) {
     return base::error(
-        0, fmt::format("min.compaction.lag.ms ({}) must not be greater than max.compaction.lag.ms ({})",
-                       config.min_compaction_lag_ms, config.max_compaction_lag_ms));
+        0, fmt::format(
+               "min.compaction.lag.ms ({}) must not be greater than max.compaction.lag.ms ({})",
+               config.min_compaction_lag_ms, config.max_compaction_lag_ms));
   }
   if (!is_replica_list(config.follower_throttled_replicas) ||
       !is_replica_list(config.leader_throttled_replicas)) {
@@ -65,7 +66,8 @@ base::Status check_topic_config(const TopicConfig& config) {
   return {};
 }
 
-base::Result<TopicConfig> make_topic_config(const TopicConfig& defaults, const Overrides& overrides) {
+base::Result<TopicConfig> make_topic_config(const TopicConfig& defaults,
+                                            const Overrides& overrides) {
   TopicConfig config = defaults;
   for (const auto& [name, value] : overrides) CHECK_OK(set_topic_setting(config, name, value));
   CHECK_OK(check_topic_config(config));

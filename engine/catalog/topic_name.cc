@@ -25,7 +25,8 @@ std::optional<std::string> topic_name_fault(std::string_view name) {
   }
   if (!std::ranges::all_of(name, is_legal)) {
     // The name itself is left out: it may be anything, and this text goes to logs and terminals.
-    return "Topic name is illegal, it contains a character other than ASCII alphanumerics, '.', '_' "
+    return "Topic name is illegal, it contains a character other than ASCII alphanumerics, '.', "
+           "'_' "
            "and '-'";
   }
   return std::nullopt;

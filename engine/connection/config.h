@@ -42,7 +42,7 @@ inline constexpr int64_t kHeadDeadline_ns = 10_s;         // for the first bytes
 inline constexpr int64_t kBodyGrace_ns = 30_s;            // before the minimum rate counts
 inline constexpr int64_t kBodyRateMin = 4'096;            // bytes a second
 inline constexpr int64_t kWriteDeadline_ns = 60_s;        // for a reader that reads nothing
-inline constexpr int64_t kDrainDeadline_ns = 5_s;         // after the client's last byte, at shutdown
+inline constexpr int64_t kDrainDeadline_ns = 5_s;         // after the client's last byte, at stop
 inline constexpr int64_t kAcceptRetry_ns = 100_ms;        // when descriptors ran out
 
 struct Config {

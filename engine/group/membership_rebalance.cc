@@ -10,6 +10,12 @@ namespace weir::group {
 
 using model::ErrorCode;
 
+namespace {
+
+constexpr int16_t kVersionSkipAssignment = 9;
+
+}  // namespace
+
 void Membership::prepare_or_complete(Group& group) {
   if (group.is(GroupState::preparing_rebalance)) {
     maybe_complete_join(group);
@@ -245,7 +251,7 @@ void Membership::on_replacement_written(Group& group, const MetadataWrite& write
     const bool leads = group.is_leader(*member);
     // Version 9 can say that a leader need not assign; before it, a leader is not told that it
     // leads.
-    if (call.api_version >= 9) {
+    if (call.api_version >= kVersionSkipAssignment) {
       answer_join(call, group, *member, group.leader_id(), leads, leads);
     } else {
       answer_join(call, group, *member, write.old_leader_id, false, false);

@@ -1,6 +1,6 @@
 #pragma once
-// What a client may do, as bit fields of Kafka's AclOperation. Nobody has to log in yet, so everybody may
-// do everything there is for a resource.
+// What a client may do, as bit fields of Kafka's AclOperation. Nobody has to log in yet, so
+// everybody may do everything there is for a resource.
 
 #include <cstdint>
 
@@ -25,9 +25,9 @@ inline constexpr int32_t kOperationsNotAsked = INT32_MIN;
 inline constexpr int32_t kTopicOperations =
     authorized_operations_detail::kOnEverything | authorized_operations_detail::kRead |
     authorized_operations_detail::kWrite | authorized_operations_detail::kDelete;
-inline constexpr int32_t kClusterOperations =
-    authorized_operations_detail::kOnEverything | authorized_operations_detail::kClusterAction |
-    authorized_operations_detail::kIdempotentWrite;
+inline constexpr int32_t kClusterOperations = authorized_operations_detail::kOnEverything |
+                                              authorized_operations_detail::kClusterAction |
+                                              authorized_operations_detail::kIdempotentWrite;
 
 // Measured on Kafka 4.3.1.
 static_assert(kTopicOperations == 3576 && kClusterOperations == 8096);

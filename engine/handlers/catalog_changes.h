@@ -1,6 +1,7 @@
 #pragma once
-// CatalogChanges: changes of the catalog that one request asks core 0 for, all at once; its handler goes on
-// when the last one is back. Part of a Handler, on its core. Requests keep their place in memory.
+// CatalogChanges: changes of the catalog that one request asks core 0 for, all at once; its handler
+// goes on when the last one is back. Part of a Handler, on its core. Requests keep their place in
+// memory.
 
 #include <cstddef>
 #include <deque>

@@ -1,6 +1,6 @@
 #pragma once
-// ConfigEntries: settings of topics and of this broker as DescribeConfigs and CreateTopics show them:
-// effective value, where it comes from, and the chain of values it won against (SCOPE 18.3).
+// ConfigEntries: settings of topics and of this broker as DescribeConfigs and CreateTopics show
+// them: effective value, where it comes from, and the chain of values it won against (SCOPE 18.3).
 
 #include <cstdint>
 #include <optional>

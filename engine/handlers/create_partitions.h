@@ -1,5 +1,6 @@
 #pragma once
-// CreatePartitions (SCOPE 13): raises partition counts; answered when every core serves the new ones.
+// CreatePartitions (SCOPE 13): raises partition counts; answered when every core serves the new
+// ones.
 
 #include <string_view>
 #include <vector>

@@ -17,7 +17,7 @@ using model::ErrorCode;
 
 namespace {
 
-constexpr int16_t kFirstVersionWithDefaults = 4;  // -1 partitions, -1 replicas
+constexpr int16_t kFirstVersionWithDefaults = 4;                   // -1 partitions, -1 replicas
 constexpr std::string_view kMetadataTopic = "__cluster_metadata";  // Kafka's own log, not a topic
 
 }  // namespace
@@ -35,10 +35,11 @@ void CreateTopicsHandler::start() {
   // Kafka counts the whole request.
   for (Part& part : parts_) {
     if (part.verdict.ok() && partitions > model::kPartitionsPerRequestMax) {
-      part.verdict = refuse(ErrorCode::policy_violation,
-                            fmt::format("Excessively large number of partitions per request: {}, {} "
-                                        "are allowed",
-                                        partitions, model::kPartitionsPerRequestMax));
+      part.verdict =
+          refuse(ErrorCode::policy_violation,
+                 fmt::format("Excessively large number of partitions per request: {}, {} "
+                             "are allowed",
+                             partitions, model::kPartitionsPerRequestMax));
     }
   }
   if (!in_.validate_only) send();
@@ -73,9 +74,11 @@ Verdict CreateTopicsHandler::check(Part& part) const {
   const bool defaults = request_.api_version() >= kFirstVersionWithDefaults;
   part.partition_count = in.num_partitions;
   if (!in.assignments.empty()) {
-    if (Verdict verdict = check_assignments(in, part.partition_count); !verdict.ok()) return verdict;
+    if (Verdict verdict = check_assignments(in, part.partition_count); !verdict.ok())
+      return verdict;
   } else {
-    if (in.num_partitions == -1 && defaults) part.partition_count = catalog.settings().num_partitions;
+    if (in.num_partitions == -1 && defaults)
+      part.partition_count = catalog.settings().num_partitions;
     const bool one_replica =
         in.replication_factor == 1 || (in.replication_factor == -1 && defaults);
     if (!one_replica) {
@@ -105,8 +108,7 @@ Verdict CreateTopicsHandler::check_assignments(const Wanted& in, int32_t& partit
                     "Partitions must be numbered from 0 without gap or repetition.");
     }
     seen[partition] = true;
-    if (assignment.broker_ids.size() != 1 ||
-        assignment.broker_ids[0] != context().node.node_id) {
+    if (assignment.broker_ids.size() != 1 || assignment.broker_ids[0] != context().node.node_id) {
       return refuse(ErrorCode::invalid_replica_assignment,
                     fmt::format("Replicas must be exactly broker {}.", context().node.node_id));
     }
@@ -120,7 +122,8 @@ Verdict CreateTopicsHandler::collect_overrides(const Wanted& in,
                                                catalog::Overrides& overrides) const {
   for (const auto& config : in.configs) {
     if (!config.value) {
-      return refuse(ErrorCode::invalid_config, fmt::format("Null value for config {}", config.name));
+      return refuse(ErrorCode::invalid_config,
+                    fmt::format("Null value for config {}", config.name));
     }
     overrides.insert_or_assign(std::string(config.name), std::string(*config.value));
   }

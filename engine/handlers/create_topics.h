@@ -1,6 +1,6 @@
 #pragma once
-// CreateTopics (SCOPE 13): every topic of the request is checked here, created by core 0, and answered with
-// its effective settings when every core serves it.
+// CreateTopics (SCOPE 13): every topic of the request is checked here, created by core 0, and
+// answered with its effective settings when every core serves it.
 
 #include <string>
 #include <string_view>
@@ -30,7 +30,7 @@ class CreateTopicsHandler final : public Handler {
   // One name of the request.
   struct Part {
     const Wanted* in = nullptr;
-    int32_t partition_count = 0;           // the real one
+    int32_t partition_count = 0;  // the real one
     catalog::Overrides overrides{};
     base::Uuid topic_id{};
     catalog::Verdict verdict{};

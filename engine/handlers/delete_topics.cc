@@ -52,10 +52,10 @@ void DeleteTopicsHandler::collect(wire::NullableString name, const base::Uuid& i
   const catalog::Catalog& catalog = context().catalog;
   const catalog::Topic* topic = name ? catalog.find(*name) : catalog.find(id);
   if (topic == nullptr) {
-    part.verdict = name ? refuse(ErrorCode::unknown_topic_or_partition,
-                                 "This server does not host this topic-partition.")
-                        : refuse(ErrorCode::unknown_topic_id,
-                                 "This server does not host this topic ID.");
+    part.verdict =
+        name ? refuse(ErrorCode::unknown_topic_or_partition,
+                      "This server does not host this topic-partition.")
+             : refuse(ErrorCode::unknown_topic_id, "This server does not host this topic ID.");
     return;
   }
   part.serial = topic->serial;
@@ -72,8 +72,8 @@ void DeleteTopicsHandler::mark_duplicates() {
   std::vector<Part> kept;
   for (Part& part : parts_) {
     const bool known = part.serial != model::TopicSerial{};
-    const auto [at, fresh] = known ? places.emplace(part.serial, kept.size())
-                                   : std::pair{places.end(), true};
+    const auto [at, fresh] =
+        known ? places.emplace(part.serial, kept.size()) : std::pair{places.end(), true};
     if (fresh) {
       kept.push_back(std::move(part));
       continue;

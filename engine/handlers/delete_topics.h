@@ -1,6 +1,6 @@
 #pragma once
-// DeleteTopics (SCOPE 13): by name, from version 6 on also by id. Answered when no core serves the topic
-// any more; its files go later.
+// DeleteTopics (SCOPE 13): by name, from version 6 on also by id. Answered when no core serves the
+// topic any more; its files go later.
 
 #include <string_view>
 #include <vector>
@@ -24,8 +24,8 @@ class DeleteTopicsHandler final : public Handler {
   using Response = wire::DeleteTopicsResponse;
 
   struct Part {
-    wire::NullableString name{};// as answered
-    base::Uuid id{};            // as answered
+    wire::NullableString name{};  // as answered
+    base::Uuid id{};              // as answered
     model::TopicSerial serial{};  // of an existing topic
     catalog::Verdict verdict{};
     const catalog::ChangeRequest* change = nullptr;

@@ -61,10 +61,8 @@ bool is_wanted(const DescribeConfigsRequest::Resource& resource, std::string_vie
 Described Describer::describe(const DescribeConfigsRequest::Resource& resource) const {
   const std::string_view name = resource.resource_name;
   switch (static_cast<ConfigResourceType>(resource.resource_type)) {
-    case ConfigResourceType::topic:
-      return describe_topic(name);
-    case ConfigResourceType::broker:
-      return describe_broker(name);
+    case ConfigResourceType::topic: return describe_topic(name);
+    case ConfigResourceType::broker: return describe_broker(name);
     case ConfigResourceType::broker_logger:
       if (names_node(name, context_.node.node_id)) return {};  // no loggers to set
       break;

@@ -1,5 +1,6 @@
 #pragma once
-// DescribeConfigs (SCOPE 18.3): settings of topics and of this broker, with source, type and synonyms.
+// DescribeConfigs (SCOPE 18.3): settings of topics and of this broker, with source, type and
+// synonyms.
 
 #include "engine/handlers/request.h"
 

@@ -25,8 +25,7 @@ void IncrementalAlterConfigsHandler::start() {
   for (Part& part : parts_) {
     if (part.verdict.ok()) part.verdict = check(part);
     if (!part.verdict.ok() || in_.validate_only) continue;
-    const bool topic =
-        part.in->resource_type == static_cast<int8_t>(ConfigResourceType::topic);
+    const bool topic = part.in->resource_type == static_cast<int8_t>(ConfigResourceType::topic);
     catalog::ChangeRequest& change = changes_.add();
     change.kind = topic ? catalog::ChangeRequest::Kind::alter_topic_config
                         : catalog::ChangeRequest::Kind::alter_broker_config;
@@ -61,18 +60,15 @@ void IncrementalAlterConfigsHandler::collect() {
 Verdict IncrementalAlterConfigsHandler::check(Part& part) const {
   const std::string_view name = part.in->resource_name;
   switch (static_cast<ConfigResourceType>(part.in->resource_type)) {
-    case ConfigResourceType::topic:
-      return check_topic(part);
-    case ConfigResourceType::broker:
-      return check_broker(part);
+    case ConfigResourceType::topic: return check_topic(part);
+    case ConfigResourceType::broker: return check_broker(part);
     case ConfigResourceType::broker_logger:
       if (!names_node(name, context().node.node_id)) break;
       return refuse(ErrorCode::invalid_config, "This broker has no loggers to set.");
     case ConfigResourceType::group:
       if (name.empty()) break;
       return refuse(ErrorCode::invalid_config, "Groups of this broker have no configs.");
-    case ConfigResourceType::client_metrics:
-      break;
+    case ConfigResourceType::client_metrics: break;
   }
   return refuse(ErrorCode::invalid_request,
                 fmt::format("Nothing to configure for resource type {} and this name",
@@ -101,7 +97,8 @@ Verdict IncrementalAlterConfigsHandler::check_broker(Part& part) const {
     return refuse(ErrorCode::invalid_request,
                   fmt::format("This is broker {}", context().node.node_id));
   }
-  part.scope = name.empty() ? catalog::BrokerScope::every_broker : catalog::BrokerScope::this_broker;
+  part.scope =
+      name.empty() ? catalog::BrokerScope::every_broker : catalog::BrokerScope::this_broker;
   const catalog::Catalog& catalog = context().catalog;
   catalog::Overrides overrides = catalog.broker_overrides(part.scope);
   return catalog::alter_broker_overrides(catalog.settings().topic_defaults, part.ops, overrides);

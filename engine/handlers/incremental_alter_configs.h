@@ -1,6 +1,6 @@
 #pragma once
-// IncrementalAlterConfigs (SCOPE 18.4): settings of topics, and those of brokers that are defaults of
-// topics; each resource changes whole or not at all.
+// IncrementalAlterConfigs (SCOPE 18.4): settings of topics, and those of brokers that are defaults
+// of topics; each resource changes whole or not at all.
 
 #include <vector>
 

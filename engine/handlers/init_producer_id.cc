@@ -19,7 +19,8 @@ void InitProducerIdHandler::start() {
                                                : ErrorCode::transactional_id_authorization_failed);
   }
   // An id without its epoch, or the other way round.
-  if ((in.producer_id == -1) != (in.producer_epoch == -1)) return refuse(ErrorCode::invalid_request);
+  if ((in.producer_id == -1) != (in.producer_epoch == -1))
+    return refuse(ErrorCode::invalid_request);
   // Without a transactional id nothing is continued: a new id, whatever the producer had.
   context().producer_ids.allocate(wait_);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// InitProducerId: a number for an idempotent producer, never given to another one. Transactional ids are
-// not served.
+// InitProducerId: a number for an idempotent producer, never given to another one. Transactional
+// ids are not served.
 
 #include "engine/catalog/producer_ids.h"
 #include "engine/handlers/request.h"

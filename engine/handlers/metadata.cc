@@ -28,8 +28,8 @@ void MetadataHandler::start() {
   if (!request_.decode(in_)) return;
   node_id_ = context().node.node_id;
   all_topics_ = in_.topics.is_null() || (request_.api_version() == 0 && in_.topics.empty());
-  const bool by_id = std::ranges::any_of(
-      in_.topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
+  const bool by_id =
+      std::ranges::any_of(in_.topics, [](const auto& topic) { return !topic.topic_id.is_zero(); });
   const bool nameless = std::ranges::any_of(in_.topics, [](const auto& topic) {
     return topic.topic_id.is_zero() && !topic.name.has_value();
   });

@@ -1,6 +1,7 @@
 #pragma once
-// Metadata: this node, and topics with their partitions (SCOPE 13). Topics that are asked for by name and
-// missing are created first where request and settings allow it; the answer then has them already.
+// Metadata: this node, and topics with their partitions (SCOPE 13). Topics that are asked for by
+// name and missing are created first where request and settings allow it; the answer then has them
+// already.
 
 #include <string_view>
 #include <unordered_set>

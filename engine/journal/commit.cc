@@ -52,6 +52,8 @@ bool Commit::room_inline(size_t payload_size) const {
   return entries_.size() < kTableEntries && payload_end_ + payload_size <= record_size_max_;
 }
 
+size_t Commit::inline_capacity() const { return record_size_max_ - kPayloadBegin; }
+
 bool Commit::room_extent(uint64_t size) const {
   // One extent always fits, however large a batch is.
   return targets_.empty() ||

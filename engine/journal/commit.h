@@ -38,6 +38,8 @@ class Commit {
   // Whether an entry with so many bytes of payload, or an extent of so many bytes, still fits.
   bool room_inline(size_t payload_size) const;
   bool room_extent(uint64_t size) const;
+  // What an empty record can take.
+  size_t inline_capacity() const;
   // Copies the payload into the record, sums it, and remembers whom to tell. Fills the payload fields of
   // `entry`. The pieces are read during the call only.
   void add(Source& source, Entry entry, std::span<const io::Slice> payload);

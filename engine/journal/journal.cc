@@ -120,7 +120,11 @@ bool Journal::start_commit(bool frontier) {
     stalled_ = false;
   }
   if (!frontier) gather(commit);
-  if (commit.empty() && !frontier) return false;
+  if (commit.empty() && !frontier) {
+    // Nothing to carry: only a record that publishes the tail can free what is not needed any more.
+    publish_tail_if_stalled();
+    return false;
+  }
 
   const auto size = static_cast<uint32_t>(commit.pack());
   RecordHeader header{.log_id = log_id_, .generation = generation_, .sequence = next_sequence_};
@@ -220,11 +224,14 @@ void Journal::advance_tail() {
   uint64_t oldest = durable_sequence_ + 1;
   if (!needed_.empty()) oldest = std::min(oldest, needed_.front().oldest_needed_);
   tail_sequence_ = std::max(tail_sequence_, oldest);
-  if (stalled_ && !live_.empty() && live_.front().sequence < tail_sequence_) {
-    frontier_wanted_ = true;
-    schedule();
-  }
+  publish_tail_if_stalled();
   if (live_bytes_ > (size_ - kRecordsBegin) / 2) ask_for_room();
+}
+
+void Journal::publish_tail_if_stalled() {
+  if (!stalled_ || live_.empty() || live_.front().sequence >= tail_sequence_) return;
+  frontier_wanted_ = true;
+  schedule();
 }
 
 void Journal::ask_for_room() {
@@ -306,6 +313,7 @@ void Journal::finish_drain() {
 void Journal::close(io::Op& done) {
   ASSERT(in_flight_.empty());
   core_.loop.timers().cancel(frontier_timer_);
+  if (file_ == io::kNoFile) return core_.loop.post(done);
   core_.disk.close(done, std::exchange(file_, io::kNoFile));
 }
 

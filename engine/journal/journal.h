@@ -76,6 +76,7 @@ class Journal {
   void commit_finished(Commit& commit);
   void complete(Commit& commit);
   void advance_tail();
+  void publish_tail_if_stalled();
   void ask_for_room();
   void grow_if_needed();
   void on_growth(io::WholeWrite& write);

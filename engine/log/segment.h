@@ -39,7 +39,9 @@ struct Segment {
   Ledger ledger;
   AppendBuffer buffer;            // empty once sealed
 
-  bool holds(uint64_t position) const { return position >= buffer.begin() && position < end; }
+  bool holds(uint64_t position) const {
+    return position >= buffer.begin() && position < buffer.end();
+  }
 };
 
 }  // namespace weir::log

@@ -13,14 +13,16 @@ using base::operator""_KiB;
 using base::operator""_MiB;
 using base::operator""_GiB;
 
-// --- names ----------------------------------------------------------------------------------------
+// --- names
+// ----------------------------------------------------------------------------------------
 
 inline constexpr size_t kTopicNameSizeMax = 249;  // Kafka's; leaves room for suffixes of file names
 inline constexpr size_t kFileNameSizeMax = 255;   // of every file system we run on
 inline constexpr size_t kSettingValueSizeMax = 32'767;
 static_assert(kTopicNameSizeMax + 6 <= kFileNameSizeMax);
 
-// --- topics and partitions ------------------------------------------------------------------------
+// --- topics and partitions
+// ------------------------------------------------------------------------
 
 inline constexpr int32_t kPartitionsPerTopicMax = 10'000;
 inline constexpr int32_t kPartitionsPerRequestMax = 10'000;  // Kafka: POLICY_VIOLATION above
@@ -30,14 +32,15 @@ static_assert(kPartitionsPerTopicMax <= kPartitionsPerRequestMax);
 static_assert(kPartitionsPerRequestMax <= kPartitionsMax);
 static_assert(kTopicsMax <= static_cast<size_t>(kPartitionsMax));
 
-// --- catalog --------------------------------------------------------------------------------------
+// --- catalog
+// --------------------------------------------------------------------------------------
 
-inline constexpr size_t kCatalogBatchChangesMax = 256;       // changes in one record of the log
-inline constexpr size_t kCatalogRecordSizeMax = 64_MiB;      // refused when a length says more
+inline constexpr size_t kCatalogBatchChangesMax = 256;   // changes in one record of the log
+inline constexpr size_t kCatalogRecordSizeMax = 64_MiB;  // refused when a length says more
 inline constexpr size_t kCatalogFileSizeMax = 1_GiB;
-inline constexpr size_t kCatalogQueueMax = 65'536;           // changes that wait at core 0
-inline constexpr size_t kOverridesPerTopicMax = 128;         // more than there are settings
-inline constexpr size_t kOverridesSizeMax = 128_KiB;         // all values of one topic together
+inline constexpr size_t kCatalogQueueMax = 65'536;    // changes that wait at core 0
+inline constexpr size_t kOverridesPerTopicMax = 128;  // more than there are settings
+inline constexpr size_t kOverridesSizeMax = 128_KiB;  // all values of one topic together
 inline constexpr int64_t kProducerIdBlockSize = 1'000;
 inline constexpr size_t kMetaFileSizeMax = 64_KiB;
 static_assert(kOverridesSizeMax >= 3 * kSettingValueSizeMax);

@@ -15,9 +15,8 @@ namespace {
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 // Calls visit(index, name) for each of "a|b|c" until it returns true; that index, or nothing.
@@ -47,8 +46,8 @@ std::string joined_choices(std::string_view choices) {
 
 std::unexpected<base::Error> invalid(std::string_view name, std::string_view text,
                                      std::string_view allowed) {
-  return base::error(0, fmt::format("Invalid value '{}' for setting {}: allowed is {}", text, name,
-                                    allowed));
+  return base::error(
+      0, fmt::format("Invalid value '{}' for setting {}: allowed is {}", text, name, allowed));
 }
 
 std::string number_range(SettingType type, const SettingSpec& spec) {
@@ -100,13 +99,14 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-base::Result<int64_t> parse_integer(std::string_view name, const SettingSpec& spec, int64_t type_min,
-                                    int64_t type_max, std::string_view text) {
+base::Result<int64_t> parse_integer(std::string_view name, const SettingSpec& spec,
+                                    int64_t type_min, int64_t type_max, std::string_view text) {
   const std::string_view digits = without_plus(trim(text));
   int64_t value = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool parsed = failure == std::errc{} && end == digits.data() + digits.size();
-  const bool in_range = value >= std::max(spec.min, type_min) && value <= std::min(spec.max, type_max);
+  const bool in_range =
+      value >= std::max(spec.min, type_min) && value <= std::min(spec.max, type_max);
   if (parsed && (in_range || spec.special == value)) return value;
   const SettingType type = type_max == INT16_MAX   ? SettingType::int16
                            : type_max == INT32_MAX ? SettingType::int32
@@ -196,13 +196,11 @@ std::string print_setting_integer(int64_t value) { return fmt::format("{}", valu
 
 std::string allowed_values(SettingType type, const SettingSpec& spec) {
   switch (type) {
-    case SettingType::boolean:
-      return "true, false";
+    case SettingType::boolean: return "true, false";
     case SettingType::int16:
     case SettingType::int32:
     case SettingType::int64:
-    case SettingType::float64:
-      return number_range(type, spec);
+    case SettingType::float64: return number_range(type, spec);
     case SettingType::list:
       if (spec.choices.empty()) return "a comma-separated list";
       return "a comma-separated list of " + joined_choices(spec.choices);

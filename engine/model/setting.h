@@ -8,9 +8,9 @@
 //     }
 //   };
 //
-// A visitor is called with name, member and spec of each setting. From one description come parsing and
-// range checks (set_setting), listing for --help, DescribeConfigs and docs/CONFIG.md (list_settings),
-// and a compile-time check of the defaults (defaults_in_range).
+// A visitor is called with name, member and spec of each setting. From one description come parsing
+// and range checks (set_setting), listing for --help, DescribeConfigs and docs/CONFIG.md
+// (list_settings), and a compile-time check of the defaults (defaults_in_range).
 //
 // Member types: bool, int16_t, int32_t, int64_t, double, std::string, ChoiceSet, and enums of type
 // uint8_t whose enumerators are 0, 1, 2 ... in the order of spec.choices.
@@ -64,10 +64,10 @@ struct SettingSpec {
   int64_t min = std::numeric_limits<int64_t>::min();
   int64_t max = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> special = std::nullopt;  // one more number, such as -1 for "no limit"
-  std::string_view unit = {};     // "bytes", "ms"; empty for plain counts and texts
-  std::string_view choices = {};  // enums and ChoiceSets: "a|b|c"
-  bool dynamic = false;           // may be changed while the broker runs
-  bool list = false;              // a std::string that is a comma-separated list
+  std::string_view unit = {};                     // "bytes", "ms"; empty for plain counts and texts
+  std::string_view choices = {};                  // enums and ChoiceSets: "a|b|c"
+  bool dynamic = false;                           // may be changed while the broker runs
+  bool list = false;                              // a std::string that is a comma-separated list
   bool null_when_unset = false;   // "" or `special` is shown as null: the setting is not in use
   std::string_view synonym = {};  // of a topic setting: the broker setting that gives its default
   std::string_view doc = {};      // one sentence
@@ -86,8 +86,8 @@ struct SettingInfo {
 namespace setting_detail {
 
 std::string_view trim(std::string_view text);
-base::Result<int64_t> parse_integer(std::string_view name, const SettingSpec& spec, int64_t type_min,
-                                    int64_t type_max, std::string_view text);
+base::Result<int64_t> parse_integer(std::string_view name, const SettingSpec& spec,
+                                    int64_t type_min, int64_t type_max, std::string_view text);
 base::Result<double> parse_double(std::string_view name, const SettingSpec& spec,
                                   std::string_view text);
 base::Result<bool> parse_bool(std::string_view name, std::string_view text);
@@ -105,7 +105,8 @@ std::string print_choice_set(const SettingSpec& spec, ChoiceSet set);
 std::string print_setting_integer(int64_t value);
 
 template <class T>
-concept SettingNumber = std::same_as<T, int16_t> || std::same_as<T, int32_t> || std::same_as<T, int64_t>;
+concept SettingNumber =
+    std::same_as<T, int16_t> || std::same_as<T, int32_t> || std::same_as<T, int64_t>;
 
 // Parses `text`, with spaces around it ignored, into the member. The error names setting, value and
 // what is allowed; the member is then unchanged.

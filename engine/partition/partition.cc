@@ -58,7 +58,17 @@ void Partition::append(AppendRequest& request) {
   if (services_.journal.failed()) return answer(request, ErrorCode::kafka_storage_error);
   if (queue_.empty() && try_append(request)) return;
   queue_.push_back(&request);
-  if (!keeper_.making_space()) keeper_.make_space(request.batch.size(), settings_.segment_bytes);
+  make_space();
+}
+
+// Room for the first request of the queue. The next segment's file is made only when all of this one is
+// durable: recovery may then take every file before the newest for complete.
+void Partition::make_space() {
+  if (queue_.empty() || keeper_.making_space()) return;
+  const size_t size = queue_.front()->batch.size();
+  const bool rolls = !log_.empty() && !log_.fits_segment(size, settings_.segment_bytes);
+  if (rolls && log_.active().committed < log_.active().end) return;
+  keeper_.make_space(size, settings_.segment_bytes);
 }
 
 // Places or answers the request; false when it must wait for room in a file.
@@ -116,12 +126,7 @@ void Partition::append_queued() {
   while (!queue_.empty()) {
     AppendRequest& request = *queue_.front();
     if (services_.journal.failed()) return fail_queued(ErrorCode::kafka_storage_error);
-    if (!try_append(request)) {
-      if (!keeper_.making_space()) {
-        keeper_.make_space(request.batch.size(), settings_.segment_bytes);
-      }
-      return;
-    }
+    if (!try_append(request)) return make_space();
     queue_.pop_front();
   }
 }
@@ -160,8 +165,9 @@ bool Partition::contribute(journal::Commit& commit) {
 bool Partition::contribute_segment(journal::Commit& commit, log::Segment& segment) {
   const uint64_t size = segment.end - segment.gathered;
   const uint64_t stop = base::round_down(segment.end, io::kBlockSize);
-  const bool direct = size >= services_.journal.config().extent_threshold &&
-                      segment.file != io::kNoFile && !keeper_.flushing();
+  const bool large = size >= services_.journal.config().extent_threshold ||
+                     size > commit.inline_capacity();
+  const bool direct = large && segment.file != io::kNoFile && !keeper_.flushing();
   journal::Entry entry;
   entry.key = key_;
   entry.leader_epoch = model::LeaderEpoch(services_.leader_epoch);
@@ -259,6 +265,7 @@ void Partition::after_commit(log::Segment& segment) {
   }
   keeper_.checkpoint(false);
   keeper_.seal_next();
+  make_space();
   touch_cache();
 }
 
@@ -332,7 +339,10 @@ void Partition::on_sealed() {
 }
 
 void Partition::on_keeper_failed(int error) {
-  if (!removed_) services_.journal.fail(error);
+  if (removed_) return;
+  services_.journal.fail(error);
+  // What waits here for a file is known to nobody else.
+  commit_failed();
 }
 
 void Partition::end_read() {

@@ -121,6 +121,7 @@ class Partition final : public journal::Source,
 
   bool try_append(AppendRequest& request);
   void append_queued();
+  void make_space();
   void place(AppendRequest& request, const log::BatchView& batch);
   void answer(AppendRequest& request, model::ErrorCode error);
   void answer_waiting();

@@ -112,18 +112,25 @@ void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replaye
       images.segments.back().base_offset != entry.segment_base_offset) {
     Image image;
     image.base_offset = entry.segment_base_offset;
-    // The oldest live record may begin in the middle; a carry or extent behind it sets this right.
-    image.tail_begin = images.segments.empty() && is_inline ? entry.begin : 0;
     image.next_offset = entry.base_offset;
+    // The oldest live record may begin in the middle; a carry or extent behind it sets this right, unless
+    // the record before was lost.
+    if (images.segments.empty() && is_inline && entry.begin > 0) {
+      image.begins_inside = true;
+      image.tail_begin = base::round_down(entry.begin, io::kBlockSize);
+      image.tail.resize(entry.begin - image.tail_begin);
+      image.gaps.push_back({image.tail_begin, entry.begin, entry.base_offset});
+    }
     images.segments.push_back(std::move(image));
   }
   Image& image = images.segments.back();
   if (!is_inline) {
     const bool keeps_old = !replayed.sound && image.end() == entry.end;
     if (!keeps_old) {
+      image.begins_inside = false;
       image.tail_begin = entry.inline_begin;
       image.tail.clear();
-      std::erase_if(image.gaps, [&](const Gap& gap) { return gap.end <= entry.inline_begin; });
+      image.gaps.clear();
     }
     if (!keeps_old && replayed.sound) {
       image.tail.assign(replayed.payload.begin(), replayed.payload.end());
@@ -147,6 +154,10 @@ void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replaye
 
 base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
   std::map<model::PartitionKey, Recovered> all;
+  if (!known_.empty()) {
+    const std::string& any = known_.begin()->second;
+    CHECK_OK(sync_directory(any.substr(0, any.rfind('/'))));
+  }
   for (const auto& [key, directory] : known_) {
     if (!core_.disk.info(directory) && !images_.contains(key)) continue;
     Recovered recovered;
@@ -168,10 +179,17 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
   }
   std::ranges::sort(bases);
   if (bases.empty() && !images_.contains(key)) return {};
+  // A dead process may have made files whose names are not durable yet; what is appended from now on needs
+  // them to be (L10).
+  CHECK_OK(sync_directory(directory));
   std::vector<Image> images = std::move(images_[key].segments);
   if (images.empty()) {
     // No live record: nothing was acknowledged in the newest file.
     images.push_back({.base_offset = bases.back(), .next_offset = bases.back()});
+  }
+  // The oldest live record may begin in the middle of a segment that was sealed since: its file says it all.
+  while (images.size() > 1 && images.front().begins_inside) {
+    images.erase(images.begin());
   }
   const model::Offset log_end = images.back().next_offset;
   // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go on with;
@@ -211,6 +229,15 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
     out.segments.push_back(std::move(segment));
   }
   return {};
+}
+
+base::Status Recovery::sync_directory(const std::string& directory) {
+  Waiter waiter;
+  core_.disk.sync_directory(waiter.op, directory.c_str());
+  const int32_t result = wait(waiter.op);
+  if (result >= 0) return {};
+  return base::error(-result, fmt::format("cannot sync directory {}: {}", directory,
+                                          std::strerror(-result)));
 }
 
 void Recovery::remove_segment(const std::string& directory, model::Offset base_offset) {

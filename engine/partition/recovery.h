@@ -56,6 +56,7 @@ class Recovery {
     std::vector<std::byte> tail{};  // from there to the end
     model::Offset next_offset{};
     std::vector<Gap> gaps{};
+    bool begins_inside = false;       // no live record says what lies below tail_begin
     std::vector<std::pair<uint64_t, model::Offset>> starts{};  // known batch boundaries, ascending
     uint64_t end() const { return tail_begin + tail.size(); }
   };
@@ -68,11 +69,13 @@ class Recovery {
   bool extents_sound(const journal::ReplayedRecord& record);
 
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
+  base::Status sync_directory(const std::string& directory);
   void remove_segment(const std::string& directory, model::Offset base_offset);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
                              model::Offset& snapshot_offset);
   base::Status rebuild(const std::string& directory, Image& image, RecoveredSegment& segment,
                        model::Offset producers_from, Recovered& out, bool active);
+  void fill_gaps(io::FileId file, Image& image);
   void walk(log::SegmentWalker& walker, const Image& image, RecoveredSegment& segment,
             model::Offset producers_from, Recovered& out, uint64_t written);
   bool step_over_damage(log::SegmentWalker& walker, const Image& image,

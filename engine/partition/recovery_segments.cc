@@ -21,10 +21,13 @@ struct Done {
   Done() {
     op.bind<&Done::on_op>(*this);
     write.bind<&Done::on_write>(*this);
+    read.bind<&Done::on_read>(*this);
   }
   void on_op(io::Op&) {}
   void on_write(io::WholeWrite&) {}
+  void on_read(io::WholeRead&) {}
   io::Op op;
+  io::WholeRead read;
   io::WholeWrite write;
 };
 
@@ -66,11 +69,8 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
                                RecoveredSegment& segment, model::Offset producers_from,
                                Recovered& out, bool active) {
   const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
-  if (image.tail_begin % io::kBlockSize != 0) {
-    return base::error(EIO, fmt::format("journal lost the newest record of {}: the place of its last "
-                                        "block is unknown", directory));
-  }
   TRY(const io::FileId file, open(path, image.tail_begin == 0));
+  fill_gaps(file, image);
   CHECK_OK(load_ledger(directory, segment, image.tail_begin));
   const uint64_t stop = active ? base::round_down(image.end(), io::kBlockSize) : image.tail_begin;
   log::SegmentWalker walker(core_.loop, core_.disk, file, image.tail_begin, image.tail);
@@ -96,6 +96,26 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
     status = seal(directory, image, segment, file);
   }
   return status;
+}
+
+// What the journal lost may have reached the segment before: then it is not lost, and must not be overwritten.
+// Whether it did, the batches themselves will say.
+void Recovery::fill_gaps(io::FileId file, Image& image) {
+  for (const Gap& gap : image.gaps) {
+    const uint64_t begin = base::round_down(gap.begin, io::kBlockSize);
+    const size_t size = base::round_up(gap.end, io::kBlockSize) - begin;
+    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
+    ASSERT(bytes != nullptr);
+    std::memset(bytes, 0, size);
+    Done done;
+    done.read.start(core_.disk, file, {bytes, size}, begin);
+    wait(done.read.op());
+    if (done.read.error() == 0) {
+      std::memcpy(image.tail.data() + (gap.begin - image.tail_begin),
+                  bytes + (gap.begin - begin), gap.end - gap.begin);
+    }
+    std::free(bytes);
+  }
 }
 
 // From the oldest batch that ledger or producers lack, to the end.
@@ -197,7 +217,9 @@ base::Status Recovery::seal(const std::string& directory, const Image& image,
   log::SegmentSealer sealer(core_);
   Done done;
   sealer.start(directory, whole, done.op);
-  while (sealer.busy()) core_.loop.run_until(sealer.pending());
+  while (sealer.busy() && sealer.pending().armed()) core_.loop.run_until(sealer.pending());
+  // Only in a simulated world that died is it busy with nothing to wait for.
+  if (sealer.busy()) return base::error(EIO, "the machine stopped while a segment was sealed");
   core_.loop.run_until(done.op);
   segment.ledger = std::move(whole.ledger);
   segment.sealed = true;

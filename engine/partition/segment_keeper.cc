@@ -19,6 +19,11 @@ using base::operator""_MiB;
 constexpr uint64_t kCheckpointInterval = 32_MiB;
 constexpr uint64_t kFlushMax = 4_MiB;
 
+bool lacks_resource(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
+         error == ENOMEM || error == EWOULDBLOCK;
+}
+
 }  // namespace
 
 SegmentKeeper::SegmentKeeper(Services& services, log::Log& log, ProducerState& producers,
@@ -76,9 +81,10 @@ void SegmentKeeper::on_space_step(io::Op& op) {
   const SpaceStage stage = std::exchange(space_stage_, SpaceStage::idle);
   const int32_t result = op.result();
   if (result < 0) {
-    base::log_error("partition", "no space for log directory={} error={}", log_.directory(),
+    base::log_error("partition", "no room for log directory={} error={}", log_.directory(),
                     -result);
-    owner_.on_space(-result);
+    // Nothing was submitted, so "no space" is a definite answer; a device that fails is not asked again.
+    lacks_resource(-result) ? owner_.on_space(-result) : owner_.on_keeper_failed(-result);
     return tell_idle();
   }
   switch (stage) {
@@ -136,6 +142,11 @@ bool SegmentKeeper::has_unsealed() const {
 }
 
 void SegmentKeeper::seal_next() {
+  if (checkpoint_stage_ == CheckpointStage::awaiting_commit && has_unsealed()) {
+    // The commits it waits for may need the journal space that only sealing gives back.
+    checkpoint_stage_ = CheckpointStage::idle;
+    snapshot_bytes_.clear();
+  }
   if (sealing_ || flushing() || checkpoint_stage_ != CheckpointStage::idle) return;
   for (const auto& segment : log_.segments()) {
     if (segment->sealed) continue;

@@ -9,11 +9,11 @@
 namespace weir::io::posix {
 
 // Holds flock(2) on `<directory>/lock`, which names the holder's process id. Built and destroyed on
-// the thread that owns the platform. The kernel frees the lock when the last reference to the open
-// file goes, and that is the point (RELIABILITY rule 8): after kill -9 writes may still land, so
-// the reference must outlive them. A ring holds it as a registered file, and a ring is torn down
-// after its last operation. Helper threads need nothing more: a thread inside pwritev(2) cannot die
-// before the call returns, and the descriptor table they share lives as long as the last of them.
+// the thread that owns the platform. It is free as soon as the holder is gone, although writes of a
+// killed holder may still land: with io/uring the kernel finishes them after the process. Files for
+// which that matters are opened with OpenOptions::locked, a lock that each write in flight keeps
+// (RELIABILITY rule 8). With io/posix nothing lands later: a helper thread inside pwritev(2) cannot
+// die before the call returns, and the descriptor table lives as long as the last thread.
 class DirectoryLock {
  public:
   DirectoryLock() = default;
@@ -26,7 +26,6 @@ class DirectoryLock {
   base::Status take(const std::string& directory, int64_t wait_ms);
 
   bool held() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
   // The file system of the directory takes RWF_DSYNC; known once the lock is held.
   bool dsync_works() const { return dsync_works_; }
 

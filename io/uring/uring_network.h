@@ -16,9 +16,9 @@ namespace weir::io::uring {
 
 // One core's. A ListenerId or SocketId is an index into a table; entries are recycled once closed.
 //
-// The ring waits on an epoll descriptor over the listening socket and accept4(2) follows: a request that
-// held the socket itself would keep the port of a killed process open until the kernel has taken the ring
-// apart, tens of milliseconds after the process is gone.
+// The ring waits on an epoll descriptor over the listening socket and accept4(2) follows: a request
+// that held the socket itself would keep the port of a killed process open until the kernel has
+// taken the ring apart, tens of milliseconds after the process is gone.
 //
 // At most one accept per listener, one receive and one send per socket are armed, each as a Step
 // inside the table's entry. Accepts and receives are single-shot: a connection or bytes that nobody

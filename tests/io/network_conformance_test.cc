@@ -149,7 +149,7 @@ TEST_P(NetworkConformance, SendsManyPieces) {
 
 // The reader stops and goes on; meanwhile the sender is held up, not fed from memory without bound.
 TEST_P(NetworkConformance, SlowReaderHoldsUpTheSender) {
-  run(1, [this](World& world, CoreIo& io) {
+  run(1, [](World& world, CoreIo& io) {
     const ListenerId listener = listen(io);
     Pair pair = connect(world, io, listener);
     const std::string backend = GetParam().name;

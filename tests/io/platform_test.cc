@@ -115,7 +115,7 @@ TEST_P(PlatformTest, KilledProcessFreesTheDirectory) {
   ::close(ready[0]);
 }
 
-// With the lock registered in each ring, a platform still starts, works and stops.
+// A platform may run again; the lock is kept in between.
 TEST_P(PlatformTest, RunsWithTheLockHeldAndAgain) {
   const auto own = world(2);
   ASSERT_TRUE(own->platform().lock(own->directory(), 0));
@@ -208,6 +208,33 @@ TEST_P(PlatformTest, AcceptWithoutDescriptorsFailsAndRecovers) {
     Call close;
     io.network.close(close.op, SocketId{accept.op.result()});
     EXPECT_EQ(close.wait(io), 0);
+  });
+}
+
+// A lock belongs to the open file: the second open is refused until the first is closed.
+TEST_P(PlatformTest, LockedFileOpensOnce) {
+  run(1, [](World& world, CoreIo& io) {
+    const std::string path = world.directory() + "/file";
+    const auto open = [&](OpenOptions options) {
+      Call call;
+      io.disk.open(call.op, path.c_str(), options);
+      return call.wait(io);
+    };
+    const auto close = [&](int32_t file) {
+      Call call;
+      io.disk.close(call.op, FileId{file});
+      EXPECT_EQ(call.wait(io), 0);
+    };
+    const int32_t first = open({.create = true, .direct = true, .locked = true});
+    ASSERT_GE(first, 0);
+    EXPECT_EQ(open({.direct = true, .locked = true}), -EWOULDBLOCK);
+    const int32_t unlocked = open({});
+    EXPECT_GE(unlocked, 0);
+    close(unlocked);
+    close(first);
+    const int32_t second = open({.locked = true});
+    ASSERT_GE(second, 0);
+    close(second);
   });
 }
 

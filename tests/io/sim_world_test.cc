@@ -252,19 +252,29 @@ TEST(SimWorld, MessagesKeepTheirOrder) {
   EXPECT_TRUE(std::ranges::is_sorted(ends.received));
 }
 
+// Whether it is under way, being worked on by the receiver, or on its way back.
 TEST(SimWorld, CrashReturnsMessagesToTheirOwner) {
-  SimOptions options;
-  options.core_count = 2;
-  SimWorld world(3, options);
-  struct Owner {
-    Message message;
-    void on_reply(Message&) {}
-  } owner;
-  owner.message.bind_reply<&Owner::on_reply>(owner);
-  world.core(0).mailboxes.send(CoreIndex(1), kPort, owner.message);
-  EXPECT_TRUE(owner.message.away());
-  world.crash(CrashKind::process_kill);
-  EXPECT_FALSE(owner.message.away());
+  for (int stage = 0; stage < 3; ++stage) {
+    SimOptions options;
+    options.core_count = 2;
+    SimWorld world(3, options);
+    struct Owner {
+      Message message;
+      Message* at_receiver = nullptr;
+      void on_message(Message& received) { at_receiver = &received; }
+      void on_reply(Message&) {}
+    } owner;
+    owner.message.bind_reply<&Owner::on_reply>(owner);
+    world.core(1).mailboxes.listen<&Owner::on_message>(kPort, owner);
+    world.core(0).mailboxes.send(CoreIndex(1), kPort, owner.message);
+    if (stage > 0) {
+      ASSERT_TRUE(world.run_until([&] { return owner.at_receiver != nullptr; }, 1_s));
+    }
+    if (stage > 1) world.core(1).mailboxes.reply(owner.message);
+    EXPECT_TRUE(owner.message.away());
+    world.crash(CrashKind::process_kill);
+    EXPECT_FALSE(owner.message.away()) << "stage " << stage;
+  }
 }
 
 TEST(SimWorld, RandomStreamsDifferByCoreAndIncarnation) {

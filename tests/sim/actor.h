@@ -8,6 +8,7 @@
 #include "io/sim/sim_world.h"
 #include "tests/sim/kafka_requests.h"
 #include "tests/sim/model.h"
+#include "tests/sim/rot.h"
 #include "tests/sim/scenario.h"
 
 namespace weir::simtest {
@@ -23,6 +24,7 @@ struct Context {
   Model& model;
   bool paused = true;   // clients start nothing; set while recovery is checked
   bool verbose = false;
+  std::vector<RotRange> rot{};  // what reads may refuse from now on
 };
 
 void trace(const Context& context, const std::string& line);

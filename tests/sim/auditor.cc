@@ -124,6 +124,7 @@ void Auditor::send_fetch() {
 void Auditor::on_content(Reader& body) {
   const auto before = positions_;
   for (const auto& [where, result] : read_fetch(body)) {
+    if (skip_rot(where, result.error)) continue;
     if (passing(result.error, fmt::format("fetch of {} at {}", to_string(where),
                                           positions_[where]))) {
       return;
@@ -131,6 +132,20 @@ void Auditor::on_content(Reader& body) {
     take(where, result);
   }
   if (positions_ == before && ++retries_ > kRetriesMax) fail("I1: fetches bring nothing");
+}
+
+// I14: an offset that rot may have taken is refused; the next one behind it is tried.
+bool Auditor::skip_rot(const TopicPartition& where, int error) {
+  if (error != codes::kStorageError && error != codes::kCorruptMessage) return false;
+  int64_t& position = positions_[where];
+  const bool allowed = std::ranges::any_of(context_.rot, [&](const RotRange& range) {
+    return range.where == where && position >= range.from && position < range.to;
+  });
+  if (!allowed) return false;
+  auto& gaps = contents_[where].gaps;
+  if (gaps.empty() || gaps.back().second != position) gaps.emplace_back(position, position);
+  gaps.back().second = ++position;
+  return true;
 }
 
 void Auditor::take(const TopicPartition& where, const FetchResult& result) {
@@ -160,7 +175,7 @@ void Auditor::check_all() {
 
 void Auditor::send_by_time() {
   const auto& batches = context_.model.batches();
-  if (batches.empty() || rounds_by_time_ >= 3) {
+  if (batches.empty() || rounds_by_time_ >= 3 || !context_.rot.empty()) {
     advance();
     return wake_after(0);
   }

@@ -39,6 +39,7 @@ class Auditor : public Actor {
   void on_by_time(Reader& body);
   void on_group(Reader& body);
   void take(const TopicPartition& where, const FetchResult& result);
+  bool skip_rot(const TopicPartition& where, int error);
   void check_all();
   void advance();
   // Whether the error passes by itself; counts, and reports what never passes.

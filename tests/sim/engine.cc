@@ -22,10 +22,11 @@ broker::Config make_config(const Scenario& scenario) {
   config.segment_bytes_min = scenario.segment_bytes;
   const auto finished = config.finish();
   ASSERT(finished, "{}", finished.error().detail);
-  config.journal.record_size_max = scenario.journal_bytes / 4;
-  config.journal.size_initial = scenario.journal_bytes;
-  config.journal.size_max = scenario.journal_bytes * scenario.journal_growth;
-  config.journal.growth_step = scenario.journal_bytes / 4;
+  const uint64_t journal_bytes = scenario.journal_record_bytes * scenario.journal_records;
+  config.journal.record_size_max = scenario.journal_record_bytes;
+  config.journal.size_initial = journal_bytes;
+  config.journal.size_max = journal_bytes * scenario.journal_growth;
+  config.journal.growth_step = scenario.journal_record_bytes;
   config.journal.extent_threshold = scenario.extent_threshold;
   config.journal.early_commit_bytes = scenario.early_commit_bytes;
   config.journal.commits_in_flight_max = scenario.commits_in_flight;

@@ -27,6 +27,7 @@ enum class Api : int16_t {
 namespace codes {
 inline constexpr int kNone = 0;
 inline constexpr int kOffsetOutOfRange = 1;
+inline constexpr int kCorruptMessage = 2;
 inline constexpr int kUnknownTopicOrPartition = 3;
 inline constexpr int kLeaderNotAvailable = 5;
 inline constexpr int kNotLeader = 6;

@@ -193,6 +193,11 @@ Outcome Run::execute() {
   }
   if (!findings_.any()) {
     world_.faults().write_error = world_.faults().sync_error = 0;
+    if (scenario_.rot) {
+      std::string what;
+      context_.rot = inject_rot(world_, random_, what);
+      if (!context_.rot.empty()) note("rot: " + what);
+    }
     const bool up = start_engine(nullptr) && await_ready() == Phase::finished;
     if (up && !findings_.any()) audit(nullptr);
   }

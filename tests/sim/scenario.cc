@@ -49,7 +49,8 @@ uint64_t pick(RandomStream& random, uint64_t a, uint64_t b, uint64_t c) {
 
 // Every size down to a few blocks, so that the rare branches are taken.
 void draw_sizes(RandomStream& random, Scenario& s) {
-  s.journal_bytes = pick(random, 512 << 10, 512 << 10, 2 << 20);
+  s.journal_record_bytes = pick(random, 48 << 10, 120 << 10, 120 << 10);
+  s.journal_records = pick(random, 4, 6, 16);
   s.journal_growth = random.between(1, 4);
   s.segment_bytes = pick(random, 16 << 10, 64 << 10, 1 << 20);
   s.extent_threshold = pick(random, 8 << 10, 16 << 10, 64 << 10);
@@ -119,16 +120,17 @@ std::string to_string(const Scenario& s) {
   return fmt::format(
       "mode={} cores={}..{} topics=[{}] plain={} idempotent={} consumers={} committers={} "
       "hostile={} batches={} records<={} value<={} pipeline={} parts={} duplicates={} think_us={} "
-      "produce=v{} journal={}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
+      "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
-      "disk_errors={}\n  faults: {}",
+      "rot={} disk_errors={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
-      s.think_ns / 1000, s.produce_version, s.journal_bytes, s.journal_growth,
+      s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records, s.journal_growth,
       s.segment_bytes, s.extent_threshold, s.early_commit_bytes, s.commits_in_flight,
       s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
-      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.disk_errors,
+      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot,
+      s.disk_errors,
       io::sim::to_string(s.world.faults));
 }
 

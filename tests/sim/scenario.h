@@ -48,8 +48,9 @@ struct Scenario {
   int produce_version = 7;
 
   // Sizes of the engine, small, so that rolls and wraps happen.
-  uint64_t journal_bytes = 512 << 10;
-  uint64_t journal_growth = 1;      // times its first size
+  uint64_t journal_record_bytes = 64 << 10;  // takes the largest batch, as the product's does
+  uint64_t journal_records = 4;              // that the journal holds at first
+  uint64_t journal_growth = 1;               // times its first size
   uint64_t segment_bytes = 64 << 10;
   uint64_t extent_threshold = 64 << 10;
   uint64_t early_commit_bytes = 64 << 10;
@@ -61,6 +62,7 @@ struct Scenario {
   std::vector<CrashPlan> crashes;
   bool recover_twice = false;     // kill once more right after recovery and compare
   bool stop_cleanly = true;       // at the end, before the last check
+  bool rot = false;               // one acknowledged journal record is harmed before the last start
   bool disk_errors = false;       // the engine may have to give up and be restarted
 };
 

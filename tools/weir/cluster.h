@@ -1,5 +1,6 @@
 #pragma once
-// What several commands ask a broker: topics with their partitions, offsets by time, times by offset.
+// What several commands ask a broker: topics with their partitions, offsets by time, times by
+// offset.
 
 #include <compare>
 #include <cstdint>
@@ -30,7 +31,8 @@ struct TopicInfo {
   std::vector<int32_t> partitions;  // sorted
 };
 
-// Topics by name, or all when there is no name; sorted by name. One that does not exist has an error.
+// Topics by name, or all when there is no name; sorted by name. One that does not exist has an
+// error.
 std::vector<TopicInfo> describe_topics(WireClient& client, std::vector<std::string> names);
 
 // Special timestamps of list_offsets().

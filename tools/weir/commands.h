@@ -1,5 +1,6 @@
 #pragma once
-// The commands of the program. Each adds its subcommand with options to the application; when it was
+// The commands of the program. Each adds its subcommand with options to the application; when it
+// was
 // chosen, its callback runs during parsing. A command that fails throws Failure (failure.h).
 
 #include <string>

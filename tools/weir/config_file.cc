@@ -2,14 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
+#include <optional>
+#include <set>
 #include <toml++/toml.h>
 
 namespace weir::tools {
 namespace {
+
+using model::SettingInfo;
+using model::SettingType;
 
 constexpr size_t kFileSizeMax = 1 << 20;
 
@@ -40,34 +45,79 @@ std::optional<std::string> value_text(const toml::node& node) {
   return joined;
 }
 
-base::Status set_all(const toml::table& table, const std::string& prefix, const std::string& path,
-                     broker::Config& config) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* nested = node.as_table()) {
-      CHECK_OK(set_all(*nested, name + ".", path, config));
-      continue;
-    }
-    const size_t line = node.source().begin.line;
-    const auto text = value_text(node);
-    if (!text) {
-      return fault(path, line, fmt::format("{}: allowed are texts, numbers, true, false and lists of "
-                                           "them",
-                                           name));
-    }
-    if (const auto status = config.set(name, *text); !status) {
-      return fault(path, line, status.error().detail);
+// What the file must hold for a setting of this type; empty when `node` is that.
+std::string_view wanted_instead_of(const toml::node& node, SettingType type) {
+  switch (type) {
+    case SettingType::boolean: return node.is_boolean() ? "" : "true or false, without quotes";
+    case SettingType::int16:
+    case SettingType::int32:
+    case SettingType::int64: return node.is_integer() ? "" : "a whole number, without quotes";
+    case SettingType::float64: return node.is_number() ? "" : "a number, without quotes";
+    case SettingType::list:
+      return node.is_array() || node.is_string() ? "" : "a list of texts, [\"a\", \"b\"]";
+    case SettingType::string:
+    case SettingType::class_name:
+    case SettingType::password: return node.is_string() ? "" : "a text in quotes";
+  }
+  return "";
+}
+
+// One pass over a file.
+class Loader {
+ public:
+  Loader(const std::string& path, broker::Config& config)
+      : path_(path), config_(config), infos_(config.list()) {
+    for (const SettingInfo& info : infos_) {
+      if (info.given) given_before_.emplace(info.name);
     }
   }
-  return {};
-}
+
+  base::Status load(const toml::table& table, const std::string& prefix) {
+    for (const auto& [key, node] : table) {
+      const std::string name = prefix + std::string(key.str());
+      if (const toml::table* nested = node.as_table()) {
+        CHECK_OK(load(*nested, name + "."));
+      } else {
+        CHECK_OK(set(name, node, key.source().begin.line));
+      }
+    }
+    return {};
+  }
+
+ private:
+  base::Status set(const std::string& name, const toml::node& node, size_t line) {
+    const auto info = std::ranges::find(infos_, std::string_view(name), &SettingInfo::name);
+    const auto text = value_text(node);
+    if (info != infos_.end()) {
+      const std::string_view wanted = wanted_instead_of(node, info->type);
+      if (!wanted.empty() || !text) {
+        return fault(path_, line, fmt::format("{}: allowed is {}", name, wanted));
+      }
+    }
+    const std::string value = text.value_or("");
+    if (const auto status = checked_.set(name, value); !status) {
+      return fault(path_, line, status.error().detail);
+    }
+    if (given_before_.contains(name)) return {};
+    if (const auto status = config_.set(name, value); !status) {
+      return fault(path_, line, status.error().detail);
+    }
+    return {};
+  }
+
+  const std::string& path_;
+  broker::Config& config_;
+  broker::Config checked_;  // what the file alone says: finds values that are wrong or given twice
+  std::vector<SettingInfo> infos_;
+  std::set<std::string, std::less<>> given_before_;
+};
 
 }  // namespace
 
 base::Status load_config_text(std::string_view text, const std::string& path,
                               broker::Config& config) {
   try {
-    return set_all(toml::parse(text, path), "", path, config);
+    return Loader(path, config).load(toml::parse(text, path), "");
   } catch (const toml::parse_error& error) {
     return fault(path, error.source().begin.line, error.description());
   }

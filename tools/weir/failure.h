@@ -1,5 +1,6 @@
 #pragma once
-// Failure: why a command cannot go on, with the remedy where there is one. Thrown by the pieces of a
+// Failure: why a command cannot go on, with the remedy where there is one. Thrown by the pieces of
+// a
 // command, printed once by main(). Exceptions are used in tools only (io and engine have none).
 
 #include <fmt/format.h>

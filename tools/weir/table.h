@@ -1,5 +1,6 @@
 #pragma once
-// Table: rows of texts under a heading, columns as wide as they must be. Numbers stand at the right.
+// Table: rows of texts under a heading, columns as wide as they must be. Numbers stand at the
+// right.
 
 #include <string>
 #include <string_view>

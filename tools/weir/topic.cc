@@ -136,7 +136,7 @@ Json describe_one(WireClient& client, const TopicInfo& topic) {
                           {"records", ends.at(name) - starts.at(name)}});
   }
   return {{"topic", topic.name},
-          {"id", base::to_string(topic.id)},
+          {"id", topic.id.to_string()},
           {"internal", topic.internal},
           {"settings", own_settings(client, topic.name)},
           {"partitions", std::move(partitions)}};
@@ -264,7 +264,7 @@ void add_topic(CLI::App& app) {
   command->add_option("name", options->names, "Topics")->required();
   command->add_option("--partitions,-p", options->partitions, "How many (the broker's default)");
   command->add_option("--config,-c", options->configs, "A setting as name=value; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   command->add_flag("--if-not-exists", options->tolerant, "No error when it exists");
 
   command = add_command(*topic, "list", "List topics", options, list);
@@ -280,10 +280,10 @@ void add_topic(CLI::App& app) {
   command->add_option("name", options->names, "Topics")->required();
   command->add_option("--partitions,-p", options->partitions, "The new, larger count");
   command->add_option("--config,-c", options->configs, "A setting as name=value; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
   command->add_option("--delete-config", options->deleted_configs,
                       "Back to the broker's default; repeatable")
-      ->expected(1);
+      ->allow_extra_args(false);
 
   command = add_command(*topic, "delete", "Delete topics and their records", options,
                         delete_topics);

@@ -7,7 +7,8 @@
 //   const auto answer = client.call<wire::MetadataResponse>(request);
 //   for (const auto& topic : answer->topics) ...
 //
-// A call that fails (nobody there, connection lost, an answer that is none) throws Failure. What the
+// A call that fails (nobody there, connection lost, an answer that is none) throws Failure. What
+// the
 // broker answers is for the caller to look at, with check() where an error ends the command.
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// F53, C109, C111: settings by name; every fault is refused with the name and what is allowed; addresses.
+// F53, C109, C111: settings by name; every fault is refused with the name and what is allowed;
+// addresses.
 #include "engine/broker/config.h"
 
 #include <gmock/gmock.h>
@@ -32,12 +33,14 @@ TEST(ConfigTest, DefaultsAreComplete) {
   EXPECT_EQ(config.http_address().port, 9644);
 }
 
-TEST(ConfigTest, NamesAreUniqueSortedAndNoneIsATableOfAnother) {
+TEST(ConfigTest, NamesAreUniqueSortedAndHardlyOneIsATableOfAnother) {
   const auto infos = Config().list();
   for (size_t i = 1; i < infos.size(); ++i) {
     EXPECT_LT(infos[i - 1].name, infos[i].name);
     EXPECT_FALSE(infos[i].spec.doc.empty()) << infos[i].name;
-    // "a.b" and "a.b.c" cannot both be keys of one TOML file.
+    // "a.b" and "a.b.c" cannot both be plain keys of one TOML file. Kafka's own names do that once;
+    // there the longer one must be in quotes.
+    if (infos[i].name == "max.connections") continue;
     for (const auto& other : infos) {
       EXPECT_FALSE(other.name.starts_with(std::string(infos[i].name) + "."))
           << infos[i].name << " " << other.name;

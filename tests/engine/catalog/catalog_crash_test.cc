@@ -1,6 +1,6 @@
-// C54, C119: a crash at every step of start, change and compaction; process kill and power cut. After the
-// restart the catalog is the one of the last answered change or of the one in progress, never an older
-// one, never none; serials, ids and incarnations go on; deleted topics stay deleted.
+// C54, C119: a crash at every step of start, change and compaction; process kill and power cut.
+// After the restart the catalog is the one of the last answered change or of the one in progress,
+// never an older one, never none; serials, ids and incarnations go on; deleted topics stay deleted.
 #include <gtest/gtest.h>
 
 #include "engine/catalog/catalog_writer.h"
@@ -73,8 +73,8 @@ struct Script {
   }
 };
 
-// Runs the script from where the disk is until it ends or the world crashes. `done`: steps answered.
-// False: a promise was broken.
+// Runs the script from where the disk is until it ends or the world crashes. `done`: steps
+// answered. False: a promise was broken.
 bool run_once(io::sim::SimWorld& world, int& done, int32_t& incarnation, int64_t& next_id) {
   TestNode node(world);
   const auto started = node.start();
@@ -153,7 +153,8 @@ TEST(CatalogCrashTest, CrashesDuringRecoveryOfCrashes) {
   }
 }
 
-// A log of 3,000 creations and deletions is rewritten at the next start; a crash at every event of it.
+// A log of 3,000 creations and deletions is rewritten at the next start; a crash at every event of
+// it.
 TEST(CatalogCrashTest, CompactionAtEveryEvent) {
   for (uint64_t event = 1;; ++event) {
     io::sim::SimOptions options;

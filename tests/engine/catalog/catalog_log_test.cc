@@ -1,5 +1,5 @@
-// catalog.log: its bytes are those of the golden file, every bit of it is guarded, a torn end is cut, a
-// hole before valid records is refused.
+// catalog.log: its bytes are those of the golden file, every bit of it is guarded, a torn end is
+// cut, a hole before valid records is refused.
 #include "engine/catalog/catalog_log.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,8 @@ std::vector<Change> sample_changes() {
   Change create;
   create.kind = ChangeKind::create_topic;
   create.serial = model::TopicSerial(7);
-  for (size_t i = 0; i < create.id.bytes.size(); ++i) create.id.bytes[i] = static_cast<std::byte>(i + 1);
+  for (size_t i = 0; i < create.id.bytes.size(); ++i)
+    create.id.bytes[i] = static_cast<std::byte>(i + 1);
   create.name = "clicks";
   create.partition_count = 12;
   create.overrides = {{"cleanup.policy", "compact,delete"}, {"retention.ms", "86400000"}};
@@ -74,7 +75,8 @@ TEST(CatalogLogTest, BytesAreThoseOfTheGoldenFile) {
   const auto bytes = sample_log();
   if (std::getenv("WEIR_WRITE_GOLDEN") != nullptr) {
     std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
   }
   std::ifstream file(path, std::ios::binary);
   const std::string golden{std::istreambuf_iterator<char>(file), {}};
@@ -92,7 +94,8 @@ TEST(CatalogLogTest, ReadingGivesWhatWasWritten) {
   EXPECT_EQ(content->image.next_serial.value(), 9u);
   EXPECT_EQ(content->image.next_producer_id.value(), 3000);
   EXPECT_EQ(content->tail.sequence, 107u);
-  EXPECT_EQ(content->tail.position, sample_log().size() - kCatalogRecordHeaderSize);  // the frontier's
+  EXPECT_EQ(content->tail.position,
+            sample_log().size() - kCatalogRecordHeaderSize);  // the frontier's
 }
 
 TEST(CatalogLogTest, EveryChangeSurvivesEncoding) {

@@ -1,6 +1,6 @@
 #pragma once
-// What the catalog's tests share: a simulated node that has nothing but a catalog, started as the broker
-// starts it, and driven request by request.
+// What the catalog's tests share: a simulated node that has nothing but a catalog, started as the
+// broker starts it, and driven request by request.
 
 #include <gtest/gtest.h>
 
@@ -96,7 +96,8 @@ class TestNode {
   bool stop() {
     stop_op_.bind<&TestNode::on_stopped>(*this);
     writer->stop(stop_op_);
-    return world_.run_until([&] { return stopped_ || world_.crashed(); }, 10 * kTestSecond) && stopped_;
+    return world_.run_until([&] { return stopped_ || world_.crashed(); }, 10 * kTestSecond) &&
+           stopped_;
   }
 
   const Catalog& catalog(uint16_t core = 0) const { return cores[core]->catalog; }

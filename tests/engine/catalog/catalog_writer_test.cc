@@ -1,5 +1,6 @@
-// Changes through the writer: the answer comes when every core serves the change; validation at core 0;
-// conflicting changes in order; a full disk refuses and keeps the old state; a broken disk stops changes.
+// Changes through the writer: the answer comes when every core serves the change; validation at
+// core 0; conflicting changes in order; a full disk refuses and keeps the old state; a broken disk
+// stops changes.
 #include "engine/catalog/catalog_writer.h"
 
 #include <gmock/gmock.h>
@@ -96,7 +97,8 @@ TEST_F(CatalogWriterTest, RacingCreatesOfOneNameHaveOneWinner) {
   for (const ChangeRequest& request : requests) {
     ASSERT_FALSE(request.away());
     if (request.error == ErrorCode::none) ++created;
-    EXPECT_TRUE(request.error == ErrorCode::none || request.error == ErrorCode::topic_already_exists);
+    EXPECT_TRUE(request.error == ErrorCode::none ||
+                request.error == ErrorCode::topic_already_exists);
   }
   EXPECT_EQ(created, 1);
 }
@@ -132,9 +134,10 @@ TEST_F(CatalogWriterTest, DeletedAndCreatedAgainIsAnotherTopic) {
 
 TEST_F(CatalogWriterTest, PartitionsOnlyGrow) {
   EXPECT_EQ(create("t", 3), ErrorCode::none);
-  for (const auto& [count, expected] :
-       {std::pair{3, ErrorCode::invalid_partitions}, {2, ErrorCode::invalid_partitions},
-        {20'000, ErrorCode::policy_violation}, {5, ErrorCode::none}}) {
+  for (const auto& [count, expected] : {std::pair{3, ErrorCode::invalid_partitions},
+                                        {2, ErrorCode::invalid_partitions},
+                                        {20'000, ErrorCode::policy_violation},
+                                        {5, ErrorCode::none}}) {
     ChangeRequest request;
     request.kind = ChangeRequest::Kind::create_partitions;
     request.name = "t";

@@ -1,5 +1,5 @@
-// meta.json: golden text, every damaged or foreign directory refused, a lost catalog never replaced by an
-// empty one.
+// meta.json: golden text, every damaged or foreign directory refused, a lost catalog never replaced
+// by an empty one.
 #include "engine/catalog/node_identity.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// C111: every setting of SCOPE 18.1 with its type and default, both sides of each bound, synonyms, and
-// the operations of IncrementalAlterConfigs.
+// C111: every setting of SCOPE 18.1 with its type and default, both sides of each bound, synonyms,
+// and the operations of IncrementalAlterConfigs.
 #include "engine/catalog/topic_config.h"
 
 #include <gmock/gmock.h>
@@ -92,18 +92,22 @@ TEST(TopicConfigTest, BothSidesOfEachBound) {
     std::vector<const char*> good;
     std::vector<const char*> bad;
   } cases[] = {
-      {"cleanup.policy", {"compact", "delete", "compact,delete", "delete, compact", ""},
+      {"cleanup.policy",
+       {"compact", "delete", "compact,delete", "delete, compact", ""},
        {"Compact", "compact;delete", "keep", "compact,,delete", "compact,"}},
       {"compression.gzip.level", {"-1", "1", "9"}, {"-2", "0", "10"}},
       {"compression.lz4.level", {"1", "17"}, {"0", "18"}},
       {"compression.zstd.level", {"-131072", "22"}, {"-131073", "23"}},
-      {"compression.type", {"uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"},
+      {"compression.type",
+       {"uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"},
        {"none", "ZSTD", ""}},
       {"delete.retention.ms", {"0", kMaxLong}, {"-1", "9223372036854775808"}},
       {"flush.messages", {"1"}, {"0"}},
       {"local.retention.ms", {"-2"}, {"-3"}},
       {"max.compaction.lag.ms", {"1"}, {"0"}},
-      {"max.message.bytes", {"0", "2147483647", " 7 ", "+7"}, {"-1", "2147483648", "1e3", "7x", ""}},
+      {"max.message.bytes",
+       {"0", "2147483647", " 7 ", "+7"},
+       {"-1", "2147483648", "1e3", "7x", ""}},
       {"message.timestamp.type", {"CreateTime", "LogAppendTime"}, {"createtime", ""}},
       {"min.cleanable.dirty.ratio", {"0", "1", "0.25", "1e-3"}, {"-0.1", "1.1", "half", "nan"}},
       {"min.insync.replicas", {"1", "9"}, {"0"}},
@@ -136,10 +140,10 @@ TEST(TopicConfigTest, ThrottledReplicasAreAStarOrPairs) {
 
 TEST(TopicConfigTest, RelationsBetweenSettings) {
   const TopicConfig defaults;
-  EXPECT_TRUE(make_topic_config(
-      defaults, {{"min.compaction.lag.ms", "5"}, {"max.compaction.lag.ms", "5"}}));
-  EXPECT_FALSE(make_topic_config(
-      defaults, {{"min.compaction.lag.ms", "6"}, {"max.compaction.lag.ms", "5"}}));
+  EXPECT_TRUE(make_topic_config(defaults,
+                                {{"min.compaction.lag.ms", "5"}, {"max.compaction.lag.ms", "5"}}));
+  EXPECT_FALSE(make_topic_config(defaults,
+                                 {{"min.compaction.lag.ms", "6"}, {"max.compaction.lag.ms", "5"}}));
   EXPECT_FALSE(make_topic_config(defaults, {{"remote.storage.enable", "true"}}));
   const auto tiny = make_topic_config(defaults, {{"segment.bytes", "1000"}});
   EXPECT_EQ(tiny->segment_bytes, 1000);
@@ -153,7 +157,7 @@ Verdict alter(Overrides& overrides, std::vector<ConfigOp> ops) {
 TEST(ConfigOpsTest, SetDeleteAppendSubtract) {
   Overrides overrides{{"retention.ms", "5"}};
   EXPECT_TRUE(alter(overrides, {{0, "segment.ms", " 7 "}, {1, "retention.ms", {}}}).ok());
-  EXPECT_EQ(overrides, (Overrides{{"segment.ms", " 7 "}}));  // verbatim
+  EXPECT_EQ(overrides, (Overrides{{"segment.ms", " 7 "}}));                           // verbatim
   EXPECT_TRUE(alter(overrides, {{1, "retention.ms", {}}, {1, "no.such", {}}}).ok());  // not there
   EXPECT_TRUE(alter(overrides, {{2, "cleanup.policy", "compact"}}).ok());
   EXPECT_EQ(overrides["cleanup.policy"], "delete,compact");  // the default is appended to

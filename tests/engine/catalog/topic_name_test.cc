@@ -18,9 +18,9 @@ TEST(TopicNameTest, LegalNames) {
 
 TEST(TopicNameTest, IllegalNames) {
   for (const std::string& name :
-       {std::string(), std::string("."), std::string(".."), std::string(250, 'x'), std::string("a b"),
-        std::string("../x"), std::string("a/b"), std::string("a\0b", 3), std::string("\xC3\xA9"),
-        std::string("a\n"), std::string("a:b")}) {
+       {std::string(), std::string("."), std::string(".."), std::string(250, 'x'),
+        std::string("a b"), std::string("../x"), std::string("a/b"), std::string("a\0b", 3),
+        std::string("\xC3\xA9"), std::string("a\n"), std::string("a:b")}) {
     EXPECT_TRUE(topic_name_fault(name)) << name;
   }
 }

@@ -197,7 +197,8 @@ TEST(JoinGroup, RepeatedJoinOfTheSameMemberAnswersTheFirst) {
 
 TEST(JoinGroup, ParkedNewMemberExpiresAfterFiveMinutes) {
   GroupWorld world;
-  const std::string first = world.stable({.session_ms = 1'000'000, .rebalance_ms = 1'000'000})->member();
+  const std::string first =
+      world.stable({.session_ms = 1'000'000, .rebalance_ms = 1'000'000})->member();
   auto lost = world.join({.session_ms = 6'000, .rebalance_ms = 1'000'000, .version = 3});
   world.advance_ms(299'000);
   EXPECT_FALSE(lost->done);
@@ -221,8 +222,8 @@ TEST(JoinGroup, C20_MetadataIsOpaque) {
   EXPECT_EQ(text_of(described->response.members[0].member_metadata), binary);
   EXPECT_EQ(text_of(described->response.members[0].member_assignment), binary);
   // Bytes on which Kafka hangs: 9 topics in 6 bytes.
-  EXPECT_EQ(world.join_new({.group = "h", .protocols = {{"range", std::string("\0\0\0\0\0\x09", 6)}}})
-                ->error(),
+  const std::string nine_topics("\0\0\0\0\0\x09", 6);
+  EXPECT_EQ(world.join_new({.group = "h", .protocols = {{"range", nine_topics}}})->error(),
             ErrorCode::none);
 }
 

@@ -175,7 +175,8 @@ TEST(GroupLimits, LogBatchesAreClosedInTime) {
   std::ranges::generate(partitions, [n = 0]() mutable { return n++; });
   std::vector<std::shared_ptr<Commit>> commits;
   for (int i = 0; i < 10; ++i) {
-    auto commit = std::make_shared<Commit>(CommitArgs{.partitions = partitions, .metadata = metadata});
+    auto commit =
+        std::make_shared<Commit>(CommitArgs{.partitions = partitions, .metadata = metadata});
     commit->message.arena = &commit->arena;
     commit->message.offsets_partition = offsets_partition_of("g", kOffsetsPartitions);
     commit->message.bind_reply<&Pending::on_reply>(static_cast<Pending&>(*commit));
@@ -186,7 +187,7 @@ TEST(GroupLimits, LogBatchesAreClosedInTime) {
   EXPECT_GT(world.log.waiting(), 1u);
   world.log.hold = false;
   world.run();
-  for (const auto& [partition, batch] : world.log.batches) EXPECT_LE(batch.size(), kLogBatchSizeMax);
+  for (const auto& batch : world.log.batches) EXPECT_LE(batch.second.size(), kLogBatchSizeMax);
 }
 
 TEST(GroupConfig, DescribesItself) {

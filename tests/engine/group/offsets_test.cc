@@ -22,8 +22,9 @@ base::Uuid id(uint8_t number) {
 
 TEST(OffsetCommit, SimpleGroup) {
   GroupWorld world;
-  EXPECT_EQ(world.commit({.partitions = {0, 1}, .offset = 5, .epoch = 3, .metadata = "note"})->error(),
-            ErrorCode::none);
+  auto commit =
+      world.commit({.partitions = {0, 1}, .offset = 5, .epoch = 3, .metadata = "note"});
+  EXPECT_EQ(commit->error(), ErrorCode::none);
   auto fetch = world.fetch("g", "t", {0, 1});
   EXPECT_EQ(fetch->at(0).committed_offset, 5);
   EXPECT_EQ(fetch->at(0).committed_leader_epoch, 3);

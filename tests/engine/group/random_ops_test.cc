@@ -202,8 +202,9 @@ class Storm {
     EXPECT_NE(world_.heartbeat("g", 1, "nobody"), ErrorCode::none);
     EXPECT_NE(world_.sync({.generation = 99'999, .member = client.member})->error(),
               ErrorCode::none);
-    EXPECT_NE(world_.commit({.generation = 99'999, .member = client.member, .topic = "bad"})->error(),
-              ErrorCode::none);
+    auto commit =
+        world_.commit({.generation = 99'999, .member = client.member, .topic = "bad"});
+    EXPECT_NE(commit->error(), ErrorCode::none);
     EXPECT_EQ(world_.fetch("g", "bad")->at().committed_offset, -1);
     EXPECT_EQ(world_.state("g"), before);
   }

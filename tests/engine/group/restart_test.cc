@@ -16,7 +16,8 @@ TEST(Restart, StableGroupGoesOnWithoutRebalance) {
   EXPECT_EQ(world.heartbeat("g", 2, first), ErrorCode::none);
   EXPECT_EQ(world.heartbeat("g", 2, second), ErrorCode::none);
   EXPECT_EQ(world.sync({.generation = 2, .member = second})->assignment(), "b0");
-  EXPECT_EQ(world.commit({.generation = 2, .member = second, .offset = 8})->error(), ErrorCode::none);
+  EXPECT_EQ(world.commit({.generation = 2, .member = second, .offset = 8})->error(),
+            ErrorCode::none);
   EXPECT_EQ(world.fetch("g")->at().committed_offset, 8);
   auto described = world.describe("g");
   EXPECT_EQ(described->response.protocol_data, "range");
@@ -210,8 +211,8 @@ TEST(Restart, C83_AcknowledgedCommitSurvivesLeaveJoinAndCrash) {
   std::string member = world.stable()->member();
   int32_t generation = 1;
   for (int round = 0; round < 5; ++round) {
-    ASSERT_EQ(world.commit({.generation = generation, .member = member, .offset = ++offset})->error(),
-              ErrorCode::none);
+    auto commit = world.commit({.generation = generation, .member = member, .offset = ++offset});
+    ASSERT_EQ(commit->error(), ErrorCode::none);
     EXPECT_EQ(world.fetch("g")->at().committed_offset, offset) << "at once";
     world.leave("g", {{member, {}}});
     if (round % 2 == 0) world.crash();

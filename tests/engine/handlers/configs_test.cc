@@ -1,5 +1,6 @@
-// DescribeConfigs and IncrementalAlterConfigs against what Kafka 4.3.1 answers (accept/oracle): values,
-// sources, types, synonyms, errors of each kind of resource; changes are seen by every core at once.
+// DescribeConfigs and IncrementalAlterConfigs against what Kafka 4.3.1 answers (accept/oracle):
+// values, sources, types, synonyms, errors of each kind of resource; changes are seen by every core
+// at once.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +27,8 @@ class ConfigsTest : public testing::Test {
  protected:
   void SetUp() override {
     broker = std::make_unique<AdminBroker>(2);
-    broker->add_topic("compacted", 1, {{"cleanup.policy", "compact"}, {"retention.ms", "604800000"}});
+    broker->add_topic("compacted", 1,
+                      {{"cleanup.policy", "compact"}, {"retention.ms", "604800000"}});
     broker->start();
     client = std::make_unique<TestClient>(*broker);
   }
@@ -122,16 +124,35 @@ TEST_F(ConfigsTest, KeysSynonymsDocumentation) {
 TEST_F(ConfigsTest, Brokers) {
   EXPECT_EQ(shown(4, "1", "num.partitions"), "1/5 <- num.partitions=1/5");
   EXPECT_EQ(shown(4, "1", "advertised.listeners"), "null/5");
-  for (const std::string_view name :
-       {"auto.create.topics.enable", "broker.id", "default.replication.factor",
-        "delete.topic.enable", "fetch.max.bytes", "inter.broker.protocol.version", "listeners",
-        "log.cleanup.policy", "log.dirs", "log.retention.bytes", "log.retention.hours",
-        "log.retention.minutes", "log.retention.ms", "log.roll.hours", "log.segment.bytes",
-        "max.connections", "message.max.bytes", "min.insync.replicas", "node.id",
-        "num.partitions", "offsets.retention.minutes", "offsets.topic.num.partitions",
-        "process.roles", "sasl.enabled.mechanisms", "socket.request.max.bytes",
-        "transaction.max.timeout.ms", "transactional.id.expiration.ms",
-        "unclean.leader.election.enable", "group.min.session.timeout.ms"}) {
+  for (const std::string_view name : {"auto.create.topics.enable",
+                                      "broker.id",
+                                      "default.replication.factor",
+                                      "delete.topic.enable",
+                                      "fetch.max.bytes",
+                                      "inter.broker.protocol.version",
+                                      "listeners",
+                                      "log.cleanup.policy",
+                                      "log.dirs",
+                                      "log.retention.bytes",
+                                      "log.retention.hours",
+                                      "log.retention.minutes",
+                                      "log.retention.ms",
+                                      "log.roll.hours",
+                                      "log.segment.bytes",
+                                      "max.connections",
+                                      "message.max.bytes",
+                                      "min.insync.replicas",
+                                      "node.id",
+                                      "num.partitions",
+                                      "offsets.retention.minutes",
+                                      "offsets.topic.num.partitions",
+                                      "process.roles",
+                                      "sasl.enabled.mechanisms",
+                                      "socket.request.max.bytes",
+                                      "transaction.max.timeout.ms",
+                                      "transactional.id.expiration.ms",
+                                      "unclean.leader.election.enable",
+                                      "group.min.session.timeout.ms"}) {
     const auto result = describe(4, "1", {name});
     ASSERT_EQ(result.configs.size(), 1u) << name;
     EXPECT_NE(result.configs[0].config_type, 0);
@@ -187,7 +208,7 @@ TEST_F(ConfigsTest, AlterRefusals) {
       {2, "t", {{0, "retention.ms", "1"}, {0, "retention.ms", "2"}}, 42},
       {2, "t", {{1, "segment.jitter.ms", "5"}}, 0},
       {2, "t", {}, 0},
-      {2, "t", {{4, "retention.ms", "1"}}, 42},   // Kafka: -1, and its controller stalls
+      {2, "t", {{4, "retention.ms", "1"}}, 42},  // Kafka: -1, and its controller stalls
       {2, "t", {{-1, "retention.ms", "1"}}, 42},
       {2, "none", {{0, "retention.ms", "1"}}, 3},
       {2, "a/b", {{0, "retention.ms", "1"}}, 17},

@@ -1,5 +1,5 @@
-// Metadata against what Kafka 4.3.1 answers (accept/oracle, metadata.*), in every version; auto-creation
-// is there in the first answer, on every core.
+// Metadata against what Kafka 4.3.1 answers (accept/oracle, metadata.*), in every version;
+// auto-creation is there in the first answer, on every core.
 #include "engine/handlers/metadata.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,8 @@ TEST_F(MetadataTest, InvalidNamesAndCollisions) {
   for (const bool create : {false, true}) {
     for (const std::string& name :
          {std::string(), std::string("."), std::string(".."), std::string(250, 'x'),
-          std::string("a/b"), std::string("t\xC3\xA9"), std::string("a b"), std::string("a\0b", 3)}) {
+          std::string("a/b"), std::string("t\xC3\xA9"), std::string("a b"),
+          std::string("a\0b", 3)}) {
       const auto topic = ask_one(name, 9, create);
       EXPECT_EQ(topic.error_code, 17) << name;
       EXPECT_EQ(topic.name, name);
@@ -231,8 +232,11 @@ TEST_F(MetadataTest, ProducerIdsAreNewEachTime) {
     int64_t producer_id;
     int16_t epoch;
     int error;
-  } cases[] = {{"", -1, -1, 42},          {"tx", -1, -1, 53},        {std::nullopt, 5, -1, 42},
-               {std::nullopt, -1, 5, 42}, {std::nullopt, 5, 5, 0}};
+  } cases[] = {{"", -1, -1, 42},
+               {"tx", -1, -1, 53},
+               {std::nullopt, 5, -1, 42},
+               {std::nullopt, -1, 5, 42},
+               {std::nullopt, 5, 5, 0}};
   for (const auto& row : cases) {
     wire::InitProducerIdRequest request;
     request.transactional_id = row.transactional_id;

@@ -247,7 +247,8 @@ TEST_F(ProduceTest, PipelinedRequestsOverlapAndKeepTheirOrder) {
   }
   FakePartitions& partitions = broker->home("t", 0);
   ASSERT_TRUE(broker->world.run_until([&] { return partitions.held_count() == 20; }, kTestSecond));
-  for (int32_t i = 0; i < 20; ++i) EXPECT_EQ(partitions.order[i].index.value(), i % 4);
+  int32_t next = 0;
+  for (const auto& key : partitions.order) EXPECT_EQ(key.index.value(), next++ % 4);
   // Done from last to first, answered from first to last.
   for (size_t i = 20; i > 1; --i) partitions.let_go(i - 1);
   EXPECT_FALSE(client->receive(kTestSecond).has_value());

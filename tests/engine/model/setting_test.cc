@@ -1,4 +1,5 @@
-// The settings idiom: parsing, printing, listing and suggestions, over a struct with every member type.
+// The settings idiom: parsing, printing, listing and suggestions, over a struct with every member
+// type.
 #include "engine/model/setting.h"
 
 #include <gmock/gmock.h>
@@ -25,8 +26,7 @@ struct Sample {
     setting("on", s.on, {.doc = "On."});
     setting("small", s.small, {.doc = "Small."});
     setting("medium", s.medium, {.min = 0, .max = 9, .unit = "ms", .doc = "Medium."});
-    setting("large", s.large,
-            {.min = 0, .special = -1, .null_when_unset = true, .doc = "Large."});
+    setting("large", s.large, {.min = 0, .special = -1, .null_when_unset = true, .doc = "Large."});
     setting("ratio", s.ratio, {.min = 0, .max = 1, .doc = "Ratio."});
     setting("text", s.text, {.doc = "Text."});
     setting("set", s.set, {.choices = "a|b|c", .doc = "Set."});

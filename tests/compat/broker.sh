@@ -1,0 +1,69 @@
+#!/bin/bash
+# Shared by the scripts of this folder: source it. Starts a broker of its own on a free port.
+set -euo pipefail
+
+compat=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cache=${COMPAT_CACHE:-${TMPDIR:-/tmp}/weir-compat}
+work=$(mktemp -d)
+broker=
+bootstrap=
+: "${WEIR_PROGRAM:?names the program, for example build/test/weir}"
+
+finish() {
+  local status=$?
+  trap - EXIT
+  if [ -n "$broker" ]; then
+    if [ "$status" != 0 ] && [ "$status" != 77 ]; then tail -20 "$work/log" >&2 || true; fi
+    kill "$broker" 2>/dev/null || true
+    wait "$broker" 2>/dev/null || true
+  fi
+  rm -rf "$work"
+  exit "$status"
+}
+trap finish EXIT
+
+skip() {
+  echo "SKIPPED: $*"
+  exit 77
+}
+
+die() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+expect() { # expect WHAT WANTED GOT
+  [ "$2" = "$3" ] || die "$1: expected '$2', got '$3'"
+  echo "ok: $1: $3"
+}
+
+# start_broker [option ...]: sets bootstrap; again after kill_broker on the same port and data.
+start_broker() {
+  local ready
+  ready=$(grep -c 'ready data=' "$work/log" 2>/dev/null) || ready=0
+  "$WEIR_PROGRAM" serve --data "$work/data" --listen "127.0.0.1:${bootstrap##*:}" --http off \
+    --set num.partitions=3 --set group.initial.rebalance.delay.ms=0 "$@" >>"$work/log" 2>&1 &
+  broker=$!
+  for _ in $(seq 1200); do
+    if [ "$(grep -c 'ready data=' "$work/log" || true)" -gt "$ready" ]; then
+      bootstrap=$(sed -n 's/.* listening on \(127\.0\.0\.1:[0-9]*\).*/\1/p' "$work/log" | tail -1)
+      return
+    fi
+    kill -0 "$broker" 2>/dev/null || die "the broker did not start"
+    sleep 0.05
+  done
+  die "the broker is not ready after 60 s"
+}
+
+kill_broker() {
+  kill -9 "$broker"
+  wait "$broker" 2>/dev/null || true
+}
+
+# The sum of a group's lag, by weir itself: a second opinion on what the client committed.
+lag_of() {
+  "$WEIR_PROGRAM" group describe "$1" --bootstrap "$bootstrap" |
+    sed -n 's/^lag \([0-9]*\) record.*/\1/p'
+}
+
+bootstrap=127.0.0.1:0

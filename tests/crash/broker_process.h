@@ -1,0 +1,60 @@
+#pragma once
+// BrokerProcess: one `weir serve` of a test, on 127.0.0.1, in a directory of the test.
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weir::crashtest {
+
+// A fresh directory under the system's temporary one; gone with the object.
+class TempDirectory {
+ public:
+  TempDirectory();
+  ~TempDirectory();
+  TempDirectory(const TempDirectory&) = delete;
+  TempDirectory& operator=(const TempDirectory&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+struct BrokerOptions {
+  std::string data;            // data directory
+  uint16_t port = 0;           // 0: a free one
+  bool forbid_rings = false;   // io_uring_setup answers EPERM
+  std::vector<std::string> more{};  // further options of the command line
+};
+
+class BrokerProcess {
+ public:
+  explicit BrokerProcess(const BrokerOptions& options);
+  ~BrokerProcess();  // kills it when it still runs
+  BrokerProcess(const BrokerProcess&) = delete;
+  BrokerProcess& operator=(const BrokerProcess&) = delete;
+
+  // Until the log says that it is ready, for 60 s at most; false: it ended or is not ready.
+  bool wait_ready();
+  // The exit code, or -signal; nothing: it still runs after so long.
+  std::optional<int> wait_end(int timeout_ms);
+  void send(int signal);
+  // SIGKILL, and gone when this returns.
+  void kill();
+
+  [[nodiscard]] uint16_t port() const { return port_; }
+  [[nodiscard]] std::string bootstrap() const;
+  [[nodiscard]] std::string log() const;
+  // Lines of the log that contain the text.
+  [[nodiscard]] int count_in_log(const std::string& text) const;
+
+ private:
+  pid_t pid_ = -1;  // -1: ended and waited for
+  uint16_t port_ = 0;
+  std::string log_path_;
+};
+
+}  // namespace weir::crashtest
