@@ -44,12 +44,13 @@ void Commit::reset() {
   targets_.clear();
   for (auto& extent : extents_) extent->pieces().clear();
   error_ = 0;
+  size_limit_ = record_size_max_;
   carry_only_ = false;
   finished_ = false;
 }
 
 bool Commit::room_inline(size_t payload_size) const {
-  return entries_.size() < kTableEntries && payload_end_ + payload_size <= record_size_max_;
+  return entries_.size() < kTableEntries && payload_end_ + payload_size <= size_limit_;
 }
 
 size_t Commit::inline_capacity() const { return record_size_max_ - kPayloadBegin; }

@@ -55,6 +55,8 @@ class Commit {
 
   void reset();
   void set_carry_only(bool only) { carry_only_ = only; }
+  // The record must not become larger; at most record_size_max.
+  void set_size_limit(uint64_t size) { size_limit_ = size; }
   size_t pack();                           // fixes the record's place and size; nothing is added after
   void seal(const RecordHeader& header);   // writes header and table in front of the payloads
   void submit(io::Disk& disk, io::FileId journal_file);
@@ -62,6 +64,7 @@ class Commit {
 
   Journal& journal_;
   size_t record_size_max_;
+  size_t size_limit_ = 0;
   std::byte* staging_;           // record_size_max_ bytes, block aligned
   size_t payload_end_ = 0;       // of what was added; the table is reserved for kTableEntries in front
   uint64_t extent_bytes_ = 0;

@@ -15,6 +15,8 @@ namespace {
 
 // Growth writes this block of zeros again and again: no large buffer for it.
 constexpr size_t kZeroBlock = 64 * 1024;
+// What records without a choice of size, those that publish the tail, always find free.
+constexpr uint64_t kSpaceForTail = 4 * io::kBlockSize;
 
 }  // namespace
 
@@ -87,7 +89,9 @@ void Journal::on_turn_end(io::Op&) {
   while (may_start() && start_commit(false)) {
   }
   // A stalled journal goes on once a record has told recovery that old ones are not needed.
-  if (frontier_wanted_ && !failed_ && in_flight_.empty() && !free_.empty()) start_commit(true);
+  if (frontier_wanted_ && !failed_ && in_flight_.empty() && !free_.empty()) {
+    if (!start_commit(true)) frontier_wanted_ = false;
+  }
   finish_drain();
 }
 
@@ -109,12 +113,16 @@ void Journal::gather(Commit& commit) {
 
 bool Journal::start_commit(bool frontier) {
   ASSERT(file_ != io::kNoFile);
+  const uint64_t free = free_space();
+  const bool publishes = !live_.empty() && live_.front().sequence < tail_sequence_;
+  if (free < kSpaceForTail && !publishes) return false;
   Commit& commit = *free_.back();
   commit.reset();
-  commit.set_carry_only(free_space() < config_.record_size_max + reserve());
+  commit.set_carry_only(free < config_.record_size_max + reserve());
   if (commit.carry_only()) {
     if (!stalled_) ++metrics_.stalls;
     stalled_ = true;
+    commit.set_size_limit(std::min(config_.record_size_max, free - std::min(free, kSpaceForTail)));
     ask_for_room();
   } else {
     stalled_ = false;
@@ -284,7 +292,12 @@ void Journal::grow_if_needed() {
 }
 
 void Journal::on_growth(io::WholeWrite& write) {
-  if (write.error() != 0) {
+  const int error = write.error();
+  if (error != 0 && error != ENOSPC && error != EDQUOT && error != EFBIG) {
+    fail(error);
+    return finish_drain();
+  }
+  if (error != 0) {
     // A full disk leaves the ring as it is: smaller, but whole.
     base::log_warning("journal", "cannot grow core={} error=\"{}\"", core_.index.value(),
                       std::strerror(write.error()));
@@ -306,6 +319,8 @@ void Journal::drain(io::Op& done) {
 void Journal::finish_drain() {
   if (!drain_done_ || !in_flight_.empty() || growth_write_.armed()) return;
   if (!failed_ && !dirty_.empty()) return;
+  // What was acknowledged last is proved by one more record (L5).
+  if (!failed_ && last_had_entries_ && start_commit(true)) return;
   core_.loop.timers().cancel(frontier_timer_);
   core_.loop.post(*std::exchange(drain_done_, nullptr), failed_ ? -EIO : 0);
 }

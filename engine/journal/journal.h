@@ -47,7 +47,7 @@ class Journal {
   // Runs once, from the loop, after the first failed write; the broker then ends the process.
   void on_failure(io::Op& op) { failure_op_ = &op; }
 
-  // `done` runs when nothing waits and nothing is in flight.
+  // `done` runs when nothing waits, nothing is in flight, and the file says so.
   void drain(io::Op& done);
   void close(io::Op& done);
 

@@ -71,11 +71,21 @@ Entry load_entry(const std::byte* from) {
   return entry;
 }
 
+// Where the payload of an entry of this kind may begin.
+bool places_fit(const Entry& entry) {
+  switch (entry.kind) {
+    case EntryKind::inline_data: return entry.inline_begin == entry.begin;
+    case EntryKind::extent:
+      return entry.inline_begin >= entry.begin && entry.inline_begin % io::kBlockSize == 0;
+    case EntryKind::carry:
+      return entry.begin == entry.end && entry.inline_begin % io::kBlockSize == 0;
+  }
+  return false;
+}
+
 bool plausible(const Entry& entry, const RecordHeader& header) {
-  const bool kind = entry.kind == EntryKind::inline_data || entry.kind == EntryKind::extent ||
-                    entry.kind == EntryKind::carry;
   const uint64_t payload_end = uint64_t{entry.payload_position} + entry.payload_size;
-  return kind && entry.key.index.value() >= 0 && entry.segment_base_offset.value() >= 0 &&
+  return places_fit(entry) && entry.key.index.value() >= 0 && entry.segment_base_offset.value() >= 0 &&
          entry.base_offset >= entry.segment_base_offset && entry.next_offset >= entry.base_offset &&
          entry.begin <= entry.end && entry.inline_begin <= entry.end &&
          entry.end - entry.inline_begin == entry.payload_size &&

@@ -30,9 +30,10 @@ LedgerLoader::~LedgerLoader() { std::free(window_); }
 
 void LedgerLoader::start(const std::string& directory, Segment& segment, uint64_t valid_end,
                          bool use_file, io::Op& done) {
-  ASSERT(stage_ == Stage::idle && segment.ledger.groups().empty());
+  ASSERT(stage_ == Stage::idle && !segment.ledger_loaded);
   directory_ = directory;
   segment_ = &segment;
+  ledger_ = Ledger(segment.base_offset);
   valid_end_ = valid_end;
   done_ = &done;
   failure_ = 0;
@@ -92,17 +93,17 @@ void LedgerLoader::take_ledger(std::span<const std::byte> bytes) {
        at += kLedgerEntrySize) {
     const auto group = Ledger::decode_entry(bytes.subspan(at, kLedgerEntrySize));
     // An entry ahead of the log speaks of bytes that were never acknowledged.
-    if (!group || group->end() > valid_end_ || !segment_->ledger.restore(*group)) break;
+    if (!group || group->end() > valid_end_ || !ledger_.restore(*group)) break;
   }
 }
 
 void LedgerLoader::after_ledger() {
-  if (segment_->ledger.end() >= valid_end_) return finish(0);
+  if (ledger_.end() >= valid_end_) return finish(0);
   if (!window_) {
     window_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kWindowSize));
     window_size_ = kWindowSize;
   }
-  window_begin_ = base::round_down(segment_->ledger.end(), io::kBlockSize);
+  window_begin_ = base::round_down(ledger_.end(), io::kBlockSize);
   window_used_ = 0;
   stage_ = Stage::opening_log;
   path_ = segment_file(directory_, segment_->base_offset, kLogSuffix);
@@ -117,7 +118,7 @@ void LedgerLoader::read_more() {
 
 // Takes all whole batches in the window into the ledger, then moves the window on.
 void LedgerLoader::walk() {
-  Ledger& ledger = segment_->ledger;
+  Ledger& ledger = ledger_;
   bool stuck = false;
   while (ledger.end() < valid_end_ && !stuck) {
     const size_t place = ledger.end() - window_begin_;
@@ -166,13 +167,17 @@ void LedgerLoader::walk() {
 bool LedgerLoader::quarantine(uint64_t from) {
   base::log_error("log", "damaged batch file={} position={}: quarantined to {}", path_, from,
                   valid_end_);
-  if (segment_->gathered_offset <= segment_->ledger.next_offset()) return false;
-  segment_->ledger.append_quarantined(segment_->gathered_offset, valid_end_ - from, 0);
+  if (segment_->gathered_offset <= ledger_.next_offset()) return false;
+  ledger_.append_quarantined(segment_->gathered_offset, valid_end_ - from, 0);
   return true;
 }
 
 void LedgerLoader::finish(int32_t result) {
   stage_ = Stage::idle;
+  if (result == 0 && !segment_->ledger_loaded) {
+    segment_->ledger = std::move(ledger_);
+    segment_->ledger_loaded = true;
+  }
   std::free(std::exchange(window_, nullptr));
   loop_.post(*std::exchange(done_, nullptr), result);
 }

@@ -19,8 +19,9 @@ class LedgerLoader {
   ~LedgerLoader();
   LedgerLoader(const LedgerLoader&) = delete;
 
-  // Fills segment.ledger up to `valid_end` bytes. `use_file`: false rebuilds it whole. done completes with
-  // 0 or -errno; where batches before valid_end do not check out, that range is entered as quarantined.
+  // Fills segment.ledger up to `valid_end` bytes and notes that it is loaded. `use_file`: false rebuilds it
+  // whole. done completes with 0 or -errno; where batches before valid_end do not check out, that range is
+  // entered as quarantined. Several loaders may work on one segment: the first to end wins.
   void start(const std::string& directory, Segment& segment, uint64_t valid_end, bool use_file,
              io::Op& done);
   bool busy() const { return stage_ != Stage::idle; }
@@ -46,6 +47,7 @@ class LedgerLoader {
   io::Op* done_ = nullptr;
   Stage stage_ = Stage::idle;
   Segment* segment_ = nullptr;
+  Ledger ledger_{model::Offset(0)};
   std::string directory_;
   std::string path_;
   uint64_t valid_end_ = 0;

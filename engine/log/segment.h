@@ -33,6 +33,7 @@ struct Segment {
   uint64_t allocated = 0;  // size of the file; appends stay below
   model::Offset gathered_offset;  // next offset behind `gathered`
   uint32_t gather_checksum = 0;   // over [gathered, end)
+  uint32_t file_readers = 0;      // reads in flight on `file`
   bool sealed = false;
   bool ledger_loaded = true;      // sealed segments read theirs when first asked
   int64_t created_ms = 0;

@@ -14,6 +14,15 @@ namespace weir::log {
 using base::operator""_KiB;
 using base::operator""_MiB;
 
+namespace {
+
+// A ledger that is not whole is rebuilt when it is asked for: no reason to stop.
+bool lacks_space(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE;
+}
+
+}  // namespace
+
 uint64_t allocation_step(uint64_t allocated) {
   return std::clamp<uint64_t>(base::round_up(allocated, io::kBlockSize), 256_KiB, 64_MiB);
 }
@@ -137,6 +146,8 @@ void SegmentSealer::write_ledger() {
 }
 
 void SegmentSealer::on_write(io::WholeWrite& write) {
+  const bool ledger_left_out = stage_ == Stage::writing_ledger && lacks_space(write.error());
+  if (ledger_left_out) return advance(Stage::closing_ledger);
   if (write.error() != 0) return finish(-write.error());
   if (stage_ == Stage::writing) return advance(Stage::truncating);
   ASSERT(stage_ == Stage::writing_ledger);
@@ -146,6 +157,9 @@ void SegmentSealer::on_write(io::WholeWrite& write) {
 
 void SegmentSealer::on_step(io::Op& op) {
   const int32_t result = op.result();
+  if (stage_ == Stage::opening_ledger && lacks_space(-result)) {
+    return advance(Stage::syncing_directory);
+  }
   if (result < 0) return finish(result);
   switch (stage_) {
     case Stage::truncating: return advance(Stage::syncing);

@@ -62,7 +62,6 @@ bool SegmentReader::start(Log& log, const Wish& wish, Lease& lease, io::Op& done
 
 void SegmentReader::on_ledger(io::Op& op) {
   if (op.result() < 0) return finish(ErrorCode::kafka_storage_error);
-  place_.segment->ledger_loaded = true;
   const auto place = log_->find(wish_.offset);
   if (!place) return finish(ErrorCode::none);
   place_ = *place;
@@ -143,9 +142,11 @@ void SegmentReader::from_file() {
   window_->pool = &log_->pool();
   window_->pins = 1;
 
-  file_is_mine_ = segment.file == io::kNoFile;
+  // A full segment is about to be sealed, which closes its file; the active one waits for its readers.
+  file_is_mine_ = segment.file == io::kNoFile || &segment != &log_->active();
   if (!file_is_mine_) {
     file_ = segment.file;
+    ++place_.segment->file_readers;
     stage_ = Stage::reading;
     read_.start(core_.disk, file_,
                 {window_->buffer.memory, base::round_up(window_end_, io::kBlockSize) - begin},
@@ -179,7 +180,10 @@ void SegmentReader::on_read(io::WholeRead& read) {
   } else {
     take_window();
   }
-  if (!file_is_mine_) return finish(error_);
+  if (!file_is_mine_) {
+    --place_.segment->file_readers;
+    return finish(error_);
+  }
   stage_ = Stage::closing;
   core_.disk.close(op_, std::exchange(file_, io::kNoFile));
 }

@@ -12,8 +12,9 @@ DirectoryRemover::DirectoryRemover(io::CoreIo& core, std::string topics_director
   op_.bind<&DirectoryRemover::on_step>(*this);
 }
 
-void DirectoryRemover::remove(std::string directory, std::string deleted) {
-  queue_.push_back({std::move(directory), std::move(deleted)});
+void DirectoryRemover::remove(std::string directory, std::string deleted,
+                              std::vector<io::FileId> open_files) {
+  queue_.push_back({std::move(directory), std::move(deleted), std::move(open_files)});
   if (stage_ == Stage::idle) begin();
 }
 
@@ -22,12 +23,20 @@ void DirectoryRemover::begin() {
     stage_ = Stage::idle;
     return;
   }
+  auto& open_files = queue_.front().open_files;
+  if (!open_files.empty()) {
+    stage_ = Stage::closing_files;
+    const io::FileId file = open_files.back();
+    open_files.pop_back();
+    return core_.disk.close(op_, file);
+  }
   stage_ = Stage::renaming;
   core_.disk.rename(op_, queue_.front().directory.c_str(), queue_.front().deleted.c_str());
 }
 
 void DirectoryRemover::on_step(io::Op& op) {
   const int32_t result = op.result();
+  if (stage_ == Stage::closing_files) return begin();
   if (result < 0 && stage_ != Stage::removing_files) {
     if (result != -ENOENT) {
       base::log_warning("partition", "cannot remove directory={} error={}",
@@ -56,6 +65,7 @@ void DirectoryRemover::on_step(io::Op& op) {
     case Stage::removing_directory:
       queue_.pop_front();
       return begin();
+    case Stage::closing_files:
     case Stage::idle: break;
   }
   UNREACHABLE("directory remover stage {}", static_cast<int>(stage_));

@@ -17,14 +17,17 @@ class DirectoryRemover {
   DirectoryRemover(const DirectoryRemover&) = delete;
 
   // `directory` is renamed to `deleted`, then removed. A directory that does not exist is no error.
-  void remove(std::string directory, std::string deleted);
+  // `open_files`: of the directory; closed first.
+  void remove(std::string directory, std::string deleted,
+              std::vector<io::FileId> open_files = {});
   bool idle() const { return stage_ == Stage::idle; }
 
  private:
-  enum class Stage : uint8_t { idle, renaming, syncing, removing_files, removing_directory };
+  enum class Stage : uint8_t { idle, closing_files, renaming, syncing, removing_files, removing_directory };
   struct Work {
     std::string directory;
     std::string deleted;
+    std::vector<io::FileId> open_files;
   };
   void begin();
   void on_step(io::Op& op);

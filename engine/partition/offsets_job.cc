@@ -41,7 +41,6 @@ void OffsetsJob::step() {
   if (phase_ == Phase::ledgers) {
     for (const auto& segment : partition_->log().segments()) {
       if (segment->ledger_loaded) continue;
-      loading_ = segment.get();
       return loader_.start(partition_->log().directory(), *segment, segment->end, true,
                            ledger_op_);
     }
@@ -99,7 +98,6 @@ bool OffsetsJob::read_at(model::Offset offset) {
 
 void OffsetsJob::on_ledger(io::Op& op) {
   if (op.result() < 0) return finish(ErrorCode::kafka_storage_error);
-  std::exchange(loading_, nullptr)->ledger_loaded = true;
   step();
 }
 

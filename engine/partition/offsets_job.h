@@ -53,7 +53,6 @@ class OffsetsJob {
   int64_t wanted_ = 0;
   model::Offset limit_;            // records at or past it are not visible
   model::Offset position_;         // the next read starts here
-  log::Segment* loading_ = nullptr;
 };
 
 }  // namespace weir::partition

@@ -27,7 +27,8 @@ Partition::~Partition() { base::TaggedHook<2>::unlink(); }
 void Partition::restore(Recovered recovered) {
   ASSERT(log_.empty());
   keeper_.set_new(false);
-  for (RecoveredSegment& found : recovered.segments) {
+  for (size_t i = 0; i < recovered.segments.size(); ++i) {
+    RecoveredSegment& found = recovered.segments[i];
     auto segment = std::make_unique<log::Segment>(found.base_offset, services_.pool);
     segment->end = segment->gathered = segment->committed = found.end;
     segment->written = segment->submitted = found.end;
@@ -35,7 +36,9 @@ void Partition::restore(Recovered recovered) {
     segment->sealed = found.sealed;
     segment->ledger_loaded = found.ledger_loaded;
     segment->ledger = std::move(found.ledger);
-    segment->gathered_offset = segment->ledger.next_offset();
+    segment->gathered_offset = i + 1 < recovered.segments.size()
+                                   ? recovered.segments[i + 1].base_offset
+                                   : recovered.log_end;
     log_.add_segment(std::move(segment));
   }
   log_.set_offsets(recovered.log_start, recovered.log_end);
@@ -213,7 +216,10 @@ bool Partition::contribute_carry(journal::Commit& commit) {
   }
   const uint64_t size = active.gathered - active.written;
   if (size > config_.carry_bytes_max && keeper_.flush()) return true;
-  if (!commit.room_inline(size)) return false;
+  if (!commit.room_inline(size)) {
+    keeper_.flush();  // less is left to carry then
+    return false;
+  }
   journal::Entry entry;
   entry.key = key_;
   entry.kind = journal::EntryKind::carry;
@@ -348,6 +354,7 @@ void Partition::on_keeper_failed(int error) {
 void Partition::end_read() {
   ASSERT(readers_ > 0);
   --readers_;
+  if (!removed_) keeper_.seal_next();
   tell_if_quiet();
 }
 
@@ -372,7 +379,8 @@ bool Partition::quiet() const {
 }
 
 void Partition::tell_if_quiet() {
-  if (!removed_ || !quiet_listener_ || !quiet()) return;
+  // After a failure writes may still be on their way from this partition's memory.
+  if (!removed_ || !quiet_listener_ || !quiet() || services_.journal.failed()) return;
   services_.journal.forget(*this);
   std::exchange(quiet_listener_, nullptr)->on_partition_quiet(*this);
 }

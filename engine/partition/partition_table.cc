@@ -82,8 +82,13 @@ void PartitionTable::on_reap(io::Op&) {
   for (auto& partition : std::exchange(quiet_, {})) {
     const model::PartitionKey key = partition->key();
     std::string directory = partition->log().directory();
+    std::vector<io::FileId> open_files;
+    for (const auto& segment : partition->log().segments()) {
+      if (segment->file != io::kNoFile) open_files.push_back(segment->file);
+    }
     partition.reset();
-    remover_.remove(std::move(directory), log::deleted_directory(data_directory_, key));
+    remover_.remove(std::move(directory), log::deleted_directory(data_directory_, key),
+                    std::move(open_files));
   }
 }
 

@@ -76,33 +76,54 @@ bool Recovery::apply(const journal::ReplayedRecord& record) {
 }
 
 bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
-  for (const auto& [entry, payload, sound] : record.entries) {
+  for (const auto& replayed : record.entries) {
+    const journal::Entry& entry = replayed.entry;
     const auto known = known_.find(entry.key);
     if (entry.kind != journal::EntryKind::extent || known == known_.end()) continue;
     const auto path =
         log::segment_file(known->second, entry.segment_base_offset, log::kLogSuffix);
     const auto file = open(path, false);
     if (!file) return false;
-    const uint64_t begin = base::round_down(entry.begin, io::kBlockSize);
-    const size_t size = entry.inline_begin - begin;
-    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
-    ASSERT(bytes != nullptr);
-    Waiter waiter;
-    core_.disk.sync(waiter.op, *file);
-    bool whole = wait(waiter.op) >= 0;
-    waiter.read.start(core_.disk, *file, {bytes, size}, begin);
-    wait(waiter.read.op());
-    whole = whole && waiter.read.error() == 0 && waiter.read.done() == size;
-    if (whole) {
-      const auto written = std::span<const std::byte>(bytes, size).subspan(entry.begin - begin);
-      whole = base::crc32c(payload, base::crc32c(written)) == entry.data_checksum;
-    }
-    stats_.scanned_bytes += size;
-    std::free(bytes);
+    const bool whole = extent_sound(*file, replayed);
     close(*file);
     if (!whole) return false;
   }
   return true;
+}
+
+// The write of an extent began where the blocks of the segment ended, maybe below the bytes that the entry
+// brings: what the journal had of these must have landed too, for nobody else will have it from now on.
+bool Recovery::extent_sound(io::FileId file, const journal::ReplayedEntry& replayed) {
+  const journal::Entry& entry = replayed.entry;
+  const auto images = images_.find(entry.key);
+  std::span<const std::byte> older;
+  if (images != images_.end() && !images->second.segments.empty()) {
+    const Image& image = images->second.segments.back();
+    const bool same = image.base_offset == entry.segment_base_offset;
+    if (same && image.end() == entry.begin && image.gaps.empty()) older = image.tail;
+  }
+  const uint64_t from = entry.begin - older.size();
+  const uint64_t begin = base::round_down(from, io::kBlockSize);
+  const size_t size = entry.inline_begin - begin;
+  if (size == 0) return true;
+  auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
+  ASSERT(bytes != nullptr);
+  Waiter waiter;
+  core_.disk.sync(waiter.op, file);
+  bool whole = wait(waiter.op) >= 0;
+  waiter.read.start(core_.disk, file, {bytes, size}, begin);
+  wait(waiter.read.op());
+  whole = whole && waiter.read.error() == 0 && waiter.read.done() == size;
+  if (whole) {
+    const auto written = std::span<const std::byte>(bytes, size).subspan(from - begin);
+    const size_t old_size = std::min(older.size(), written.size());
+    const auto added = written.subspan(old_size);
+    whole = std::ranges::equal(written.first(old_size), older.first(old_size)) &&
+            base::crc32c(replayed.payload, base::crc32c(added)) == entry.data_checksum;
+  }
+  stats_.scanned_bytes += size;
+  std::free(bytes);
+  return whole;
 }
 
 void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replayed) {
@@ -217,7 +238,7 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
     const model::Offset next = i + 1 < out.segments.size() ? out.segments[i + 1].base_offset
                                                            : images.front().base_offset;
     if (producers_from < next) {
-      CHECK_OK(feed_sealed(directory, out.segments[i], producers_from, out));
+      CHECK_OK(feed_sealed(directory, out.segments[i], next, producers_from, out));
     }
   }
   for (size_t i = 0; i < images.size(); ++i) {

@@ -67,6 +67,7 @@ class Recovery {
   bool apply(const journal::ReplayedRecord& record);
   void apply_entry(Images& images, const journal::ReplayedEntry& replayed);
   bool extents_sound(const journal::ReplayedRecord& record);
+  bool extent_sound(io::FileId file, const journal::ReplayedEntry& replayed);
 
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
   base::Status sync_directory(const std::string& directory);
@@ -83,6 +84,7 @@ class Recovery {
   base::Status load_ledger(const std::string& directory, RecoveredSegment& segment,
                            uint64_t valid_end);
   base::Status feed_sealed(const std::string& directory, RecoveredSegment& segment,
+                           model::Offset next_offset,
                            model::Offset producers_from, Recovered& out);
   base::Status move_to_segment(io::FileId file, Image& image, uint64_t stop);
   base::Status seal(const std::string& directory, const Image& image, RecoveredSegment& segment,
@@ -95,7 +97,6 @@ class Recovery {
   io::CoreIo& core_;
   const KnownPartitions& known_;
   std::map<model::PartitionKey, Images> images_;
-  std::vector<journal::Replay> journals_;  // keep the bytes that images were cut from
   Stats stats_;
 };
 

@@ -49,16 +49,15 @@ void Recovery::take_batch(std::span<const std::byte> bytes, model::Offset produc
 
 // Sealed segments matter only where the snapshot does not reach: for producers and epochs.
 base::Status Recovery::feed_sealed(const std::string& directory, RecoveredSegment& segment,
-                                   model::Offset producers_from, Recovered& out) {
+                                   model::Offset next_offset, model::Offset producers_from,
+                                   Recovered& out) {
   const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
   TRY(const io::FileId file, open(path, false));
   CHECK_OK(load_ledger(directory, segment, segment.end));
-  Image image{.base_offset = segment.base_offset, .tail_begin = segment.end};
+  Image image{.base_offset = segment.base_offset,
+              .tail_begin = segment.end,
+              .next_offset = next_offset};
   log::SegmentWalker walker(core_.loop, core_.disk, file, segment.end, {});
-  const auto next = std::ranges::find_if(out.segments, [&](const RecoveredSegment& other) {
-    return other.base_offset > segment.base_offset;
-  });
-  image.next_offset = next != out.segments.end() ? next->base_offset : out.log_end;
   walk(walker, image, segment, producers_from, out, segment.end);
   segment.ledger_loaded = true;
   close(file);
@@ -82,6 +81,8 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
     const uint64_t kept =
         base::round_down(segment.ledger.boundary_at_or_before(stop), io::kBlockSize);
     out.tail_begin = image.end() == stop ? stop : kept;
+    // A group must not go on behind what is in the file only.
+    if (image.end() == stop) segment.ledger.close_group();
     out.tail.resize(image.end() - out.tail_begin);
     if (!walker.copy(out.tail_begin, out.tail)) {
       status = base::error(EIO, fmt::format("cannot read the end of {}", path));

@@ -51,10 +51,11 @@ void SegmentKeeper::open_active() {
 
 void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
   ASSERT(space_stage_ == SpaceStage::idle);
+  if (!log_.empty() && log_.active().file == io::kNoFile) return open_active();
   if (log_.empty() || !log_.fits_segment(size, segment_size_max)) {
     space_stage_ = SpaceStage::making;
     maker_.start(services_.topics_directory, log_.directory(),
-                 std::exchange(directory_is_new_, false), log_.end_offset(), size, space_op_);
+                 directory_is_new_, log_.end_offset(), size, space_op_);
     return;
   }
   space_stage_ = SpaceStage::growing;
@@ -92,6 +93,7 @@ void SegmentKeeper::on_space_step(io::Op& op) {
       log_.active().file = io::FileId(result);
       break;
     case SpaceStage::making:
+      directory_is_new_ = false;
       log_.roll(maker_.file(), maker_.allocated());
       checkpointed_ = 0;
       break;
@@ -151,7 +153,7 @@ void SegmentKeeper::seal_next() {
   for (const auto& segment : log_.segments()) {
     if (segment->sealed) continue;
     if (segment.get() == &log_.active() || segment->committed != segment->end ||
-        segment->file == io::kNoFile) {
+        segment->file == io::kNoFile || segment->file_readers > 0) {
       return;
     }
     sealing_ = segment.get();
@@ -235,6 +237,7 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
       return checkpoint_write_.start(services_.io.disk, checkpoint_file_, 0,
                                      io::Durability::on_completion);
     case CheckpointStage::closing_snapshot:
+      if (snapshot_bytes_.empty()) return checkpoint_over();
       checkpoint_stage_ = CheckpointStage::renaming_snapshot;
       return services_.io.disk.rename(checkpoint_op_, checkpoint_path_.c_str(),
                                       checkpoint_final_path_.c_str());
@@ -249,7 +252,9 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
 
 void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
   if (write.error() != 0) {
-    owner_.on_keeper_failed(write.error());
+    // On a full disk recovery reads more; half a snapshot must not replace a whole one.
+    if (checkpoint_stage_ == CheckpointStage::writing_snapshot) snapshot_bytes_.clear();
+    if (!lacks_resource(write.error())) owner_.on_keeper_failed(write.error());
   } else if (checkpoint_stage_ == CheckpointStage::writing_ledger) {
     checkpoint_segment_->ledger.mark_written(checkpoint_groups_);
   }
