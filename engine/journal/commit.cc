@@ -23,6 +23,15 @@ constexpr size_t kPackedPayloadMax = 16_KiB;
 constexpr uint64_t kExtentBytesMax = 4_MiB;
 constexpr size_t kExtentsMax = 64;
 
+// What pack() makes of so many entries with so much payload.
+uint64_t packed_size(size_t entry_count, uint64_t payload_size) {
+  const size_t table_end = kHeaderSize + entry_count * kEntrySize;
+  const uint64_t table_size = payload_size <= kPackedPayloadMax
+                                  ? table_end
+                                  : base::round_up(table_end, io::kBlockSize);
+  return base::round_up(table_size + payload_size, io::kBlockSize);
+}
+
 }  // namespace
 
 Commit::Commit(Journal& journal, size_t record_size_max)
@@ -50,7 +59,9 @@ void Commit::reset() {
 }
 
 bool Commit::room_inline(size_t payload_size) const {
-  return entries_.size() < kTableEntries && payload_end_ + payload_size <= size_limit_;
+  const uint64_t payloads = payload_end_ - kPayloadBegin + payload_size;
+  return entries_.size() < kTableEntries && payload_end_ + payload_size <= record_size_max_ &&
+         packed_size(entries_.size() + 1, payloads) <= size_limit_;
 }
 
 size_t Commit::inline_capacity() const { return record_size_max_ - kPayloadBegin; }
@@ -107,6 +118,7 @@ size_t Commit::pack() {
   }
   const size_t end = payload_begin + payload_size;
   const size_t padded = base::round_up(end - start, io::kBlockSize);
+  ASSERT(padded == packed_size(entries_.size(), payload_size));
   std::memset(staging_ + end, 0, start + padded - end);
   // The gap between table and payloads lies inside the record too.
   std::memset(staging_ + start + table_end, 0, payload_begin - start - table_end);

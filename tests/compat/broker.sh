@@ -2,6 +2,7 @@
 # Shared by the scripts of this folder: source it. Starts a broker of its own on a free port.
 set -euo pipefail
 
+# shellcheck disable=SC2034
 compat=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache=${COMPAT_CACHE:-${TMPDIR:-/tmp}/weir-compat}
 work=$(mktemp -d)
@@ -37,12 +38,12 @@ expect() { # expect WHAT WANTED GOT
   echo "ok: $1: $3"
 }
 
-# start_broker [option ...]: sets bootstrap; again after kill_broker on the same port and data.
+# start_broker: sets bootstrap; again after kill_broker on the same port and data.
 start_broker() {
   local ready
   ready=$(grep -c 'ready data=' "$work/log" 2>/dev/null) || ready=0
   "$WEIR_PROGRAM" serve --data "$work/data" --listen "127.0.0.1:${bootstrap##*:}" --http off \
-    --set num.partitions=3 --set group.initial.rebalance.delay.ms=0 "$@" >>"$work/log" 2>&1 &
+    --set num.partitions=3 --set group.initial.rebalance.delay.ms=0 >>"$work/log" 2>&1 &
   broker=$!
   for _ in $(seq 1200); do
     if [ "$(grep -c 'ready data=' "$work/log" || true)" -gt "$ready" ]; then
@@ -58,6 +59,19 @@ start_broker() {
 kill_broker() {
   kill -9 "$broker"
   wait "$broker" 2>/dev/null || true
+}
+
+# fetch_node_client PACKAGE VERSION: into the cache, once; skips when there is no npm or no network.
+fetch_node_client() {
+  if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
+    skip "nodejs or npm is not installed"
+  fi
+  export COMPAT_MODULES="$cache/node/${1//\//-}-$2"
+  [ ! -e "$COMPAT_MODULES/complete" ] || return 0
+  mkdir -p "$COMPAT_MODULES"
+  npm install --prefix "$COMPAT_MODULES" --no-audit --no-fund --no-progress "$1@$2" \
+    >"$work/npm" 2>&1 </dev/null || skip "$1 cannot be fetched: $(tail -1 "$work/npm")"
+  touch "$COMPAT_MODULES/complete"
 }
 
 # The sum of a group's lag, by weir itself: a second opinion on what the client committed.

@@ -162,9 +162,9 @@ TEST_P(PlatformTest, StopRequestFromASignalHandler) {
   class Main final : public Platform::CoreMain {
    public:
     void on_core_start(CoreIo& io) override {
+      if (io.index.value() != 0) return io.loop.stop();
       timer_.bind<&Main::on_timer>(*this);
-      if (io.index.value() == 0) io.loop.timers().arm_after(timer_, 20'000'000);
-      else io.loop.stop();
+      io.loop.timers().arm_after(timer_, 20'000'000);
     }
     void on_timer() { kill(getpid(), SIGUSR1); }
     void on_stop_request(CoreIo& io) override { io.loop.stop(); }

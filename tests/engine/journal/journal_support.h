@@ -175,7 +175,11 @@ class JournalWorld {
   }
   size_t source_count() const { return sources_.size(); }
 
-  void wait() { core().loop.run_until(op_); }
+  // The journal arms its operations only when they are over, so it is not the loop that waits.
+  void wait() {
+    run_until([&] { return done_ || world_.crashed(); });
+    done_ = false;
+  }
   io::Op& op() { return op_; }
   template <class Predicate>
   bool run_until(Predicate predicate) {
@@ -209,13 +213,14 @@ class JournalWorld {
   }
 
  private:
-  void on_done(io::Op&) {}
+  void on_done(io::Op&) { done_ = true; }
 
   Config config_;
   io::sim::SimWorld world_;
   std::unique_ptr<Journal> journal_;
   std::vector<std::unique_ptr<TestSource>> sources_;
   io::Op op_;
+  bool done_ = false;
 };
 
 // What replay found of one source: bytes [from, from + bytes.size()).

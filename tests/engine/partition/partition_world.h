@@ -72,6 +72,7 @@ class PartitionWorld {
   explicit PartitionWorld(uint64_t seed, WorldOptions options = {})
       : options_(options), world_(seed, options.sim) {
     base::set_log_level(base::LogLevel::off);
+    op_.bind<&PartitionWorld::on_done>(*this);
     world_.disk().install_directory("/data/topics");
     world_.disk().install_directory("/data/journal");
   }
@@ -119,7 +120,8 @@ class PartitionWorld {
     if (!waited()) return false;
     ++generation_;
     world_.core(0).disk.remove(op_, journal_path(generation_ - 1).c_str());
-    world_.core(0).loop.run_until(op_);
+    waited();
+    failure_.clear();  // the first start finds none
     return !world_.crashed();
   }
 
@@ -145,6 +147,7 @@ class PartitionWorld {
     ASSERT(world_.crashed());
     node_.reset();
     if (op_.armed()) op_.abandon();
+    done_ = false;
     world_.restart(1);
     const auto locked = world_.platform().lock("/data", 600'000);
     ASSERT(locked.has_value());
@@ -231,26 +234,25 @@ class PartitionWorld {
     Services services;
     PartitionTable table;
   };
-  struct Waiter {
-    void on_done(io::Op&) {}
-  };
-
   journal::LogId log_id() const {
     journal::LogId id;
     id.bytes.fill(static_cast<uint8_t>(0x40 + generation_));
     return id;
   }
+  void on_done(io::Op&) { done_ = true; }
+  // Some operations are armed only later, so it is not the loop that waits for them.
   bool waited() {
-    world_.core(0).loop.run_until(op_);
+    run_until([&] { return done_; });
+    done_ = false;
     if (!world_.crashed() && op_.result() < 0) failure_ = fmt::format("result {}", op_.result());
     return !world_.crashed() && op_.result() >= 0;
   }
   bool make_journal() {
-    op_.bind<&Waiter::on_done>(waiter_);
     io::CoreIo& core = world_.core(0);
     const std::string path = journal_path(generation_ + 1);
     core.disk.remove(op_, path.c_str());
-    core.loop.run_until(op_);
+    waited();
+    failure_.clear();  // there mostly is none
     const journal::Superblock superblock{.log_id = log_id(), .generation = generation_ + 1,
                                          .core = 0, .core_count = 1};
     const auto made = journal::create_journal(core.loop, core.disk, path, superblock,
@@ -268,8 +270,8 @@ class PartitionWorld {
   std::string failure_;
   uint64_t generation_ = 0;  // of the journal that counts; what meta.json says
   int32_t leader_epoch_ = 0;
-  Waiter waiter_;
   io::Op op_;
+  bool done_ = false;
 };
 
 }  // namespace weir::partition

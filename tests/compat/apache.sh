@@ -1,0 +1,70 @@
+#!/bin/bash
+# Apache Kafka's own tools, fetched by their Maven coordinates: topics, console producer and consumer,
+# consumer groups, offsets, configs.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/broker.sh"
+
+fetch_tools() {
+  if ! command -v java >/dev/null || ! command -v mvn >/dev/null; then
+    skip "java or maven is not installed"
+  fi
+  libs=$cache/apache-4.3.1
+  [ ! -e "$libs/complete" ] || return 0
+  mkdir -p "$libs"
+  mvn -q -B -f "$compat/apache.pom.xml" dependency:copy-dependencies -DoutputDirectory="$libs" \
+    -DincludeScope=runtime >"$work/mvn" 2>&1 </dev/null ||
+    skip "Apache's tools cannot be fetched: $(grep -m1 ERROR "$work/mvn" || true)"
+  touch "$libs/complete"
+}
+
+tool() { # tool CLASS [argument ...]
+  local class=$1
+  shift
+  java -XX:TieredStopAtLevel=1 -Dorg.slf4j.simpleLogger.defaultLogLevel=error -cp "$libs/*" \
+    "org.apache.kafka.tools.$class" --bootstrap-server "$bootstrap" "$@" 2>&1
+}
+
+produce() {
+  tool ConsoleProducer --topic events --reader-property parse.key=true \
+    --reader-property key.separator=: "$@"
+}
+
+consume() { # consume COUNT GROUP [option ...]: how many records came
+  local count=$1 group=$2
+  shift 2
+  tool consumer.ConsoleConsumer --topic events --group "$group" --max-messages "$count" \
+    --timeout-ms 30000 "$@" | grep -cE '^(first|more)' || true
+}
+
+groups() { tool consumer.group.ConsumerGroupCommand "$@"; }
+
+# Column N of `kafka-consumer-groups --describe`, summed: 4 committed, 5 log end, 6 lag.
+sum_of() { groups --describe --group "$1" | awk -v n="$2" '$2 == "events" { s += $n } END { print s + 0 }'; }
+
+fetch_tools
+start_broker
+expect "create" 1 "$(tool TopicCommand --create --topic events --partitions 3 \
+  --replication-factor 1 --config retention.ms=3600000 | grep -c 'Created topic events')"
+expect "describe" 3 "$(tool TopicCommand --describe --topic events | grep -c 'Leader: 1')"
+for i in $(seq 200); do echo "user$((i % 20)):first$i"; done | produce
+expect "read by the group" 200 "$(consume 200 analytics --from-beginning)"
+expect "lag" 0 "$(sum_of analytics 6)"
+expect "committed" 200 "$(sum_of analytics 4)"
+for i in $(seq 50); do echo "user$((i % 20)):more$i"; done |
+  produce --command-property compression.type=zstd
+expect "lag" 50 "$(sum_of analytics 6)"
+
+kill_broker
+start_broker
+expect "group resumes at its commit, after kill -9" 50 "$(consume 50 analytics)"
+expect "another group replays" 250 "$(consume 250 audit --from-beginning)"
+expect "reset" 3 "$(groups --group analytics --topic events --reset-offsets --to-earliest \
+  --execute | grep -c '^analytics *events')"
+expect "lag after the reset" 250 "$(sum_of analytics 6)"
+expect "groups" "analytics audit" "$(groups --list | sort | xargs)"
+expect "offsets" 250 "$(tool GetOffsetShell --topic events --time -1 |
+  awk -F: '$1 == "events" { s += $3 } END { print s + 0 }')"
+expect "weir counts the same lag" 250 "$(lag_of analytics)"
+groups --delete --group audit | grep -q 'successful' || die "delete the group"
+tool TopicCommand --delete --topic events
+expect "topics after the deletion" "" "$(tool TopicCommand --list --exclude-internal | xargs)"
