@@ -1,6 +1,7 @@
 #pragma once
-// The engine as one call: picks the I/O back end for this machine, takes the data directory, runs the broker on
-// all its cores until it is asked to stop. The only place that chooses a back end for the product.
+// The engine as one call: picks the I/O back end for this machine, takes the data directory, runs
+// the broker on all its cores until it is asked to stop. The only place that chooses a back end for
+// the product.
 
 #include <memory>
 
@@ -10,16 +11,16 @@
 
 namespace weir {
 
-// A platform for so many cores: rings where they are allowed, else epoll and helper threads, with one log line
-// that says why.
+// A platform for so many cores: rings where they are allowed, else epoll and helper threads, with
+// one log line that says why.
 base::Result<std::unique_ptr<io::Platform>> make_platform(broker::IoBackend backend,
                                                           uint16_t cores);
 
 // How many cores this process may use.
 uint16_t usable_cores();
 
-// Serves until SIGTERM or SIGINT; the exit code of the process (engine/broker/broker.h). Blocking; the calling
-// thread becomes core 0.
+// Serves until SIGTERM or SIGINT; the exit code of the process (engine/broker/broker.h). Blocking;
+// the calling thread becomes core 0.
 int serve(const broker::Config& config);
 
 }  // namespace weir

@@ -1,6 +1,6 @@
 #pragma once
-// Clock: the only source of time. Order, leases and timeouts use the monotonic clock; wall time is for
-// record timestamps and retention only and may jump.
+// Clock: the only source of time. Order, leases and timeouts use the monotonic clock; wall time is
+// for record timestamps and retention only and may jump.
 
 #include <compare>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// CoreIo: everything one core may touch of the machine. Platform: the cores of one process (or of one
-// simulated world) and how their loops run.
+// CoreIo: everything one core may touch of the machine. Platform: the cores of one process (or of
+// one simulated world) and how their loops run.
 
 #include <cstdint>
 #include <string>
@@ -29,7 +29,8 @@ struct CoreIo {
 
 class Platform {
  public:
-  // What runs on a core: builds that core's part of the engine, then returns; the loop runs after it.
+  // What runs on a core: builds that core's part of the engine, then returns; the loop runs after
+  // it.
   class CoreMain {
    public:
     virtual ~CoreMain() = default;
@@ -43,9 +44,9 @@ class Platform {
   virtual uint16_t core_count() const = 0;
   virtual std::string_view name() const = 0;  // "uring", "posix", "sim"
 
-  // Takes the data directory for this process: creates `path` when missing, locks it, and keeps the lock
-  // until the last write of every ring has landed (RELIABILITY rule 8). Waits up to `wait_ms` for a dying
-  // process. Before run().
+  // Takes the data directory for this process: creates `path` when missing, locks it, and keeps the
+  // lock until the last write of every ring has landed (RELIABILITY rule 8). Waits up to `wait_ms`
+  // for a dying process. Before run().
   virtual base::Status lock(const std::string& path, int64_t wait_ms) = 0;
 
   // Runs every core on its own pinned thread, core 0 on the caller's, until all loops have stopped.

@@ -1,16 +1,19 @@
 #pragma once
-// Disk: files, at the level of the system call. Every result is the caller's to check: short reads and
-// writes, -EIO, -ENOSPC arrive as they would from the kernel (RELIABILITY rule 6).
+// Disk: files, at the level of the system call. Every result is the caller's to check: short reads
+// and writes, -EIO, -ENOSPC arrive as they would from the kernel (RELIABILITY rule 6).
 //
-// Ownership: paths, buffers and piece arrays belong to the caller and must stay valid and unchanged until
-// the completion. Completions run from the loop. Writes to one file may complete in any order.
+// Ownership: paths, buffers and piece arrays belong to the caller and must stay valid and unchanged
+// until the completion. Completions run from the loop. Writes to one file may complete in any
+// order.
 //
-// Durability: a write with Durability::on_completion is on stable storage, data and the metadata needed to
-// read it, when it completes with >= 0 (RWF_DSYNC, or write + fdatasync where that is refused). A sync
-// covers only writes whose completion was seen before it was submitted (RELIABILITY rule 7).
+// Durability: a write with Durability::on_completion is on stable storage, data and the metadata
+// needed to read it, when it completes with >= 0 (RWF_DSYNC, or write + fdatasync where that is
+// refused). A sync covers only writes whose completion was seen before it was submitted
+// (RELIABILITY rule 7).
 //
 // Direct files (OpenOptions::direct) bypass the page cache where the file system allows it; memory,
-// position and size of their transfers must be multiples of kBlockSize, reads at the end may be short.
+// position and size of their transfers must be multiples of kBlockSize, reads at the end may be
+// short.
 
 #include <cstddef>
 #include <cstdint>
@@ -44,9 +47,9 @@ struct OpenOptions {
   bool exclusive = false;  // with create: -EEXIST when present
   bool direct = false;
   bool writable = true;
-  // Takes flock(LOCK_EX) on this open file or fails with -EWOULDBLOCK. The kernel frees it when the last
-  // reference goes, and a write in flight holds one: whoever gets the lock knows that no write of a dead
-  // process still lands in the file (RELIABILITY rule 8).
+  // Takes flock(LOCK_EX) on this open file or fails with -EWOULDBLOCK. The kernel frees it when the
+  // last reference goes, and a write in flight holds one: whoever gets the lock knows that no write
+  // of a dead process still lands in the file (RELIABILITY rule 8).
   bool locked = false;
 };
 
@@ -65,7 +68,8 @@ class Disk {
  public:
   virtual ~Disk() = default;
 
-  // Tells the kernel about memory that many writes will come from; false: it works, but without gain.
+  // Tells the kernel about memory that many writes will come from; false: it works, but without
+  // gain.
   virtual bool register_memory(std::span<std::byte>) { return false; }
 
   virtual void open(Op& op, const char* path, OpenOptions options) = 0;  // result: FileId value
@@ -74,7 +78,8 @@ class Disk {
   virtual void write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t position,
                      Durability durability) = 0;
   virtual void sync(Op& op, FileId file) = 0;  // fdatasync
-  virtual void allocate(Op& op, FileId file, uint64_t position, uint64_t size) = 0;  // grows the size
+  virtual void allocate(Op& op, FileId file, uint64_t position,
+                        uint64_t size) = 0;  // grows the size
   virtual void truncate(Op& op, FileId file, uint64_t size) = 0;
   virtual void rename(Op& op, const char* from, const char* to) = 0;  // replaces `to`
   virtual void remove(Op& op, const char* path) = 0;                  // file or empty directory

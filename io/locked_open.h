@@ -1,6 +1,6 @@
 #pragma once
-// Opening a file of which a dead process may still have writes in flight: waits until they have landed
-// (OpenOptions::locked, RELIABILITY rule 8). Straight-line, at start.
+// Opening a file of which a dead process may still have writes in flight: waits until they have
+// landed (OpenOptions::locked, RELIABILITY rule 8). Straight-line, at start.
 
 #include <string>
 

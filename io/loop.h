@@ -1,7 +1,8 @@
 #pragma once
-// Loop: the heart of one core. A turn: run ready ops, completions, messages, due timers until there are
-// none; run the ops that asked for the end of the turn (a group commit starts here, so that it takes all
-// that arrived); submit everything at once; sleep until something happens. Idle means asleep.
+// Loop: the heart of one core. A turn: run ready ops, completions, messages, due timers until there
+// are none; run the ops that asked for the end of the turn (a group commit starts here, so that it
+// takes all that arrived); submit everything at once; sleep until something happens. Idle means
+// asleep.
 
 #include "io/op.h"
 #include "io/timers.h"

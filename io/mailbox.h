@@ -1,10 +1,11 @@
 #pragma once
-// Mailboxes: typed messages between cores. One bounded single-producer/single-consumer ring per ordered
-// pair of cores; nothing is dropped: what does not fit waits in order at the sender.
+// Mailboxes: typed messages between cores. One bounded single-producer/single-consumer ring per
+// ordered pair of cores; nothing is dropped: what does not fit waits in order at the sender.
 //
-// A message is memory of its sender. While it is away the sender touches nothing in it; the receiver works
-// on it and sends the same object back with reply(), so memory returns to the core that allocated it and no
-// count is shared. A message to the own core goes through the ready queue: never a call inside a call.
+// A message is memory of its sender. While it is away the sender touches nothing in it; the
+// receiver works on it and sends the same object back with reply(), so memory returns to the core
+// that allocated it and no count is shared. A message to the own core goes through the ready queue:
+// never a call inside a call.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace weir::io {
 using CoreIndex = base::StrongInt<struct CoreIndexTag, uint16_t>;
 inline constexpr size_t kCoresMax = 256;
 
-// Which part of the receiving core a message is for; the numbers are given out in engine/model/ports.h.
+// Which part of the receiving core a message is for; the numbers are given out in
+// engine/model/ports.h.
 using Port = base::StrongInt<struct PortTag, uint8_t>;
 inline constexpr size_t kPortsMax = 32;
 
@@ -78,7 +80,8 @@ class Mailboxes {
   }
 
  protected:
-  // Carries the message to core `to` (maybe the own one) in order; deliver() runs there, from its loop.
+  // Carries the message to core `to` (maybe the own one) in order; deliver() runs there, from its
+  // loop.
   virtual void transport(CoreIndex to, Message& message) = 0;
 
   void deliver(Message& message) {

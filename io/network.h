@@ -1,9 +1,10 @@
 #pragma once
 // Network: byte streams. Transfers may be short; 0 from receive means the peer closed its side.
 //
-// Ownership: buffers and slice arrays belong to the caller until the completion. At most one receive and
-// one send are armed per socket. close() makes armed operations of the socket complete (with -ECANCELED or
-// with what they had done); its own completion comes after theirs, and only then may the owner go.
+// Ownership: buffers and slice arrays belong to the caller until the completion. At most one
+// receive and one send are armed per socket. close() makes armed operations of the socket complete
+// (with -ECANCELED or with what they had done); its own completion comes after theirs, and only
+// then may the owner go.
 
 #include <cstdint>
 #include <span>
@@ -39,7 +40,8 @@ class Network {
 
   // Waits without holding a buffer; data is in memory of the back end while the completion runs.
   virtual void receive(ReceiveOp& op, SocketId socket) = 0;
-  // Straight into the caller's memory, at least one byte. Large bodies take this way: one copy less.
+  // Straight into the caller's memory, at least one byte. Large bodies take this way: one copy
+  // less.
   virtual void receive_into(Op& op, SocketId socket, std::span<std::byte> into) = 0;
   virtual void send(Op& op, SocketId socket, std::span<const Slice> pieces) = 0;
   virtual void close(Op& op, SocketId socket) = 0;

@@ -1,11 +1,12 @@
 #pragma once
 // Op: one asynchronous operation, embedded in the thing that waits for it.
 //
-// Life: bind once to a method of the owner; hand to a call of Disk, Network, Loop, which arms it; the
-// completion runs from the loop, never from inside the call; then it may be armed again. An armed Op
-// pins its owner: cancel or wait, then destroy (checked). One core only.
+// Life: bind once to a method of the owner; hand to a call of Disk, Network, Loop, which arms it;
+// the completion runs from the loop, never from inside the call; then it may be armed again. An
+// armed Op pins its owner: cancel or wait, then destroy (checked). One core only.
 //
-// result(): what the system call would have returned: >= 0, or -errno. Short counts reach the caller.
+// result(): what the system call would have returned: >= 0, or -errno. Short counts reach the
+// caller.
 
 #include <cstddef>
 #include <cstdint>
@@ -46,7 +47,8 @@ class Op {
     armed_ = false;
     function_(owner_, *this);
   }
-  // The simulator's crash: the operation will never complete and its owner is about to be destroyed.
+  // The simulator's crash: the operation will never complete and its owner is about to be
+  // destroyed.
   void abandon() { armed_ = false; }
   Op* next = nullptr;  // intrusive link of whichever queue holds the armed op
 

@@ -1,6 +1,7 @@
 #pragma once
-// WholeWrite, WholeRead: one transfer carried through short counts and interruptions until all bytes are
-// done, the file ends, or an error is final (F18). Owned by the thing that waits, like an Op.
+// WholeWrite, WholeRead: one transfer carried through short counts and interruptions until all
+// bytes are done, the file ends, or an error is final (F18). Owned by the thing that waits, like an
+// Op.
 
 #include <cstdint>
 #include <span>
@@ -26,7 +27,7 @@ class WholeWrite {
   void start(Disk& disk, FileId file, uint64_t position, Durability durability);
   bool armed() const { return op_.armed(); }
   int error() const { return error_; }  // 0 or errno
-  io::Op& op() { return op_; }          // for Loop::run_until; armed again while the transfer goes on
+  io::Op& op() { return op_; }  // for Loop::run_until; armed again while the transfer goes on
   uint64_t size() const { return size_; }
 
  private:

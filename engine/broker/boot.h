@@ -1,5 +1,6 @@
 #pragma once
-// What core 0 hands every core at start and what it asks of them at the end (model/ports.h: kControl).
+// What core 0 hands every core at start and what it asks of them at the end (model/ports.h:
+// kControl).
 
 #include <map>
 #include <string>

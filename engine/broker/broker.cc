@@ -277,7 +277,8 @@ void Broker::end_loops() {
   }
 }
 
-// Reads of what is verified go on for a moment, so that consumers can finish; nothing is acknowledged.
+// Reads of what is verified go on for a moment, so that consumers can finish; nothing is
+// acknowledged.
 void Broker::on_device_failed(const std::string& reason) {
   fail(kExitDeviceFailed, reason);
   if (!grace_timer_.armed()) core0_->loop.timers().arm_after(grace_timer_, kGrace_ns);

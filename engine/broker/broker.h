@@ -1,14 +1,15 @@
 #pragma once
-// Broker: start: recover, then serve; stop: drain, then close. One per process (or simulated process); runs on any
-// io::Platform.
+// Broker: start: recover, then serve; stop: drain, then close. One per process (or simulated
+// process); runs on any io::Platform.
 //
-// Start, on core 0 in straight line: meta and catalog are read; the journals of the last run are replayed and the
-// partitions put together; new journals are made; every core builds its part and carries what recovery found
-// into its journal; meta.json then names the new journals (the commit point of recovery, L10, L11) and the old ones
-// go; only then the port opens (CASES C29). A failure at any step leaves the old state in force and ends the
-// process with exit_code().
+// Start, on core 0 in straight line: meta and catalog are read; the journals of the last run are
+// replayed and the partitions put together; new journals are made; every core builds its part and
+// carries what recovery found into its journal; meta.json then names the new journals (the commit
+// point of recovery, L10, L11) and the old ones go; only then the port opens (CASES C29). A failure
+// at any step leaves the old state in force and ends the process with exit_code().
 //
-// Exit codes (docs/DURABILITY.md): 0 stopped on request; 1 could not start; 74 a device failed while serving.
+// Exit codes (docs/DURABILITY.md): 0 stopped on request; 1 could not start; 74 a device failed
+// while serving.
 
 #include <memory>
 #include <string>

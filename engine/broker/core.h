@@ -1,6 +1,7 @@
 #pragma once
-// Core: everything one core owns, in construction order; later members may use earlier ones, and are destroyed
-// first. Built on its own thread, fed by core 0 (boot.h), reached by others through messages only.
+// Core: everything one core owns, in construction order; later members may use earlier ones, and
+// are destroyed first. Built on its own thread, fed by core 0 (boot.h), reached by others through
+// messages only.
 //
 //   built ─boot─▶ ready ─serve─▶ serving ─stop─▶ stopping ─▶ stopped
 
@@ -41,14 +42,25 @@ class Core : private catalog::CatalogListener {
   Core(const Core&) = delete;
 
   io::CoreIo& io() { return io_; }
-  // Directories of topics that are no more: a crash came between their deletion and that of their files.
+  // Directories of topics that are no more: a crash came between their deletion and that of their
+  // files.
   void remove_dead_directories(model::TopicSerial next_serial);
   catalog::Catalog* catalog() { return serving_ ? &serving_->catalog : nullptr; }
 
  private:
   enum class State : uint8_t {
-    built, opening_journal, replaying, carrying, ready, serving, closing_connections, closing_http, flushing,
-    draining, closing_journal, stopped
+    built,
+    opening_journal,
+    replaying,
+    carrying,
+    ready,
+    serving,
+    closing_connections,
+    closing_http,
+    flushing,
+    draining,
+    closing_journal,
+    stopped
   };
 
   // What exists once the catalog is known.

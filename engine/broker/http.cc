@@ -148,7 +148,8 @@ base::Result<io::Address> HttpServer::listen(const io::Address& address) {
 void HttpServer::on_accept(io::Op& op) {
   gone_.clear();
   if (stopped_) {
-    if (op.result() >= 0) clients_.push_back(std::make_unique<Client>(*this, io::SocketId(op.result())));
+    if (op.result() >= 0)
+      clients_.push_back(std::make_unique<Client>(*this, io::SocketId(op.result())));
     if (op.result() >= 0) clients_.back()->close();
     return end_if_stopped();
   }

@@ -1,8 +1,8 @@
 #pragma once
-// HttpServer: GET /metrics, /healthz and /readyz on core 0, for monitoring. Requests are tiny and fixed: a head
-// of at most 8 KiB, no body, one answer, then the connection is closed. Everything else is refused.
-// Owned by core 0; runs on its loop, so that metrics of all cores are gathered by messages and nothing is
-// shared with a thread.
+// HttpServer: GET /metrics, /healthz and /readyz on core 0, for monitoring. Requests are tiny and
+// fixed: a head of at most 8 KiB, no body, one answer, then the connection is closed. Everything
+// else is refused. Owned by core 0; runs on its loop, so that metrics of all cores are gathered by
+// messages and nothing is shared with a thread.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
 #pragma once
-// The metrics of all folders as one snapshot: each core adds its own to it in turn; text exposition for
-// Prometheus. Names, sentences and units come from the describe() of each folder's Metrics.
+// The metrics of all folders as one snapshot: each core adds its own to it in turn; text exposition
+// for Prometheus. Names, sentences and units come from the describe() of each folder's Metrics.
 
 #include <cstdint>
 #include <string>

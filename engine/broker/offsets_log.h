@@ -1,6 +1,6 @@
 #pragma once
-// OffsetsLog: the partitions of __consumer_offsets whose home is this core, as the group coordinator writes them.
-// OffsetsReplay: reads them back at start. Owned by Core.
+// OffsetsLog: the partitions of __consumer_offsets whose home is this core, as the group
+// coordinator writes them. OffsetsReplay: reads them back at start. Owned by Core.
 
 #include <cstdint>
 #include <memory>
@@ -44,7 +44,8 @@ class OffsetsReplay {
  public:
   OffsetsReplay(io::CoreIo& io, partition::PartitionTable& table, group::GroupCoordinator& groups);
 
-  // Reads every partition of the topic homed here, oldest batch first; `done` completes with 0 or -EIO.
+  // Reads every partition of the topic homed here, oldest batch first; `done` completes with 0 or
+  // -EIO.
   void start(const catalog::Topic& topic, const catalog::Catalog& catalog, io::Op& done);
   uint64_t replayed_bytes() const { return replayed_bytes_; }
 

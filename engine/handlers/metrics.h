@@ -21,8 +21,8 @@ struct Metrics {
 
   static constexpr void describe(auto& metric, auto& m) {
     metric("weir_requests_total", "requests handed to a handler", m.requests);
-    metric("weir_requests_rejected_total", "requests that were malformed and ended their connection",
-           m.requests_rejected);
+    metric("weir_requests_rejected_total",
+           "requests that were malformed and ended their connection", m.requests_rejected);
     metric("weir_produce_batches_total", "batches handed to partitions", m.produce_batches);
     metric("weir_produce_records_total", "records of those batches", m.produce_records);
     metric("weir_produce_bytes_total", "bytes of those batches, as sent", m.produce_bytes);

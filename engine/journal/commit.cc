@@ -99,9 +99,9 @@ void Commit::add_extent(io::FileId file, uint64_t position, std::span<const io::
   for (const io::Slice& piece : pieces) extent_bytes_ += piece.size;
 }
 
-// Where the record will start in the staging memory. Payloads were gathered behind room for the longest
-// table; a small record is packed into as few blocks as it needs, a large one starts at the block boundary
-// in front of its table, so that payloads need not move.
+// Where the record will start in the staging memory. Payloads were gathered behind room for the
+// longest table; a small record is packed into as few blocks as it needs, a large one starts at the
+// block boundary in front of its table, so that payloads need not move.
 size_t Commit::pack() {
   const size_t table_end = kHeaderSize + entries_.size() * kEntrySize;
   const size_t payload_size = payload_end_ - kPayloadBegin;

@@ -1,6 +1,6 @@
 #pragma once
-// Commit: one group commit of a core while it is built and in flight: a journal record, the segment writes
-// beside it, and whom to tell. Owned and reused by the Journal; one core.
+// Commit: one group commit of a core while it is built and in flight: a journal record, the segment
+// writes beside it, and whom to tell. Owned and reused by the Journal; one core.
 
 #include <cstdint>
 #include <memory>
@@ -40,8 +40,8 @@ class Commit {
   bool room_extent(uint64_t size) const;
   // What an empty record can take.
   size_t inline_capacity() const;
-  // Copies the payload into the record, sums it, and remembers whom to tell. Fills the payload fields of
-  // `entry`. The pieces are read during the call only.
+  // Copies the payload into the record, sums it, and remembers whom to tell. Fills the payload
+  // fields of `entry`. The pieces are read during the call only.
   void add(Source& source, Entry entry, std::span<const io::Slice> payload);
   // A segment write of this commit, durable with it. `pieces` must stay valid until committed().
   void add_extent(io::FileId file, uint64_t position, std::span<const io::Slice> pieces);
@@ -57,7 +57,7 @@ class Commit {
   void set_carry_only(bool only) { carry_only_ = only; }
   // The record must not become larger; at most record_size_max.
   void set_size_limit(uint64_t size) { size_limit_ = size; }
-  size_t pack();                           // fixes the record's place and size; nothing is added after
+  size_t pack();  // fixes the record's place and size; nothing is added after
   void seal(const RecordHeader& header);   // writes header and table in front of the payloads
   void submit(io::Disk& disk, io::FileId journal_file);
   void on_write(io::WholeWrite& write);
@@ -66,7 +66,7 @@ class Commit {
   size_t record_size_max_;
   size_t size_limit_ = 0;
   std::byte* staging_;           // record_size_max_ bytes, block aligned
-  size_t payload_end_ = 0;       // of what was added; the table is reserved for kTableEntries in front
+  size_t payload_end_ = 0;  // of what was added; the table is reserved for kTableEntries in front
   uint64_t extent_bytes_ = 0;
   std::span<std::byte> record_;  // set by pack()
   RecordHeader header_;

@@ -243,7 +243,8 @@ void Journal::publish_tail_if_stalled() {
 }
 
 void Journal::ask_for_room() {
-  // Growing is cheaper than moving bytes early; the oldest quarter goes once the ring is full-grown.
+  // Growing is cheaper than moving bytes early; the oldest quarter goes once the ring is
+  // full-grown.
   grow_if_needed();
   if (live_.empty() || (grown_to_ > size_ && !stalled_)) return;
   const uint64_t last = live_[live_.size() / 4].sequence;
@@ -259,7 +260,8 @@ void Journal::ask_for_room() {
 void Journal::fail(int error) {
   if (failed_) return;
   failed_ = true;
-  base::log_error("journal", "write failed core={} file={} error=\"{}\": nothing more is acknowledged",
+  base::log_error("journal",
+                  "write failed core={} file={} error=\"{}\": nothing more is acknowledged",
                   core_.index.value(), path_, std::strerror(error));
   core_.loop.timers().cancel(frontier_timer_);
   for (auto& commit : in_flight_) {

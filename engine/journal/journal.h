@@ -1,13 +1,14 @@
 #pragma once
 // Journal: the ring of blocks of one core and its commit cycle (DESIGN 4.2, 4.3).
 //
-// Sources that have something to commit mark themselves dirty. At the end of the turn one commit takes what
-// all of them have; the next starts when it completes, or beside it when much waits. A commit is over when
-// its record and its segment writes are durable and all earlier commits are; then its parts are told.
+// Sources that have something to commit mark themselves dirty. At the end of the turn one commit
+// takes what all of them have; the next starts when it completes, or beside it when much waits. A
+// commit is over when its record and its segment writes are durable and all earlier commits are;
+// then its parts are told.
 //
-// The ring: records lie one after another from kRecordsBegin; one that does not fit before the end starts
-// at kRecordsBegin again. Space is reused only when a durable record says (tail_sequence) that what lies
-// there is not needed: recovery can then follow the chain from the tail.
+// The ring: records lie one after another from kRecordsBegin; one that does not fit before the end
+// starts at kRecordsBegin again. Space is reused only when a durable record says (tail_sequence)
+// that what lies there is not needed: recovery can then follow the chain from the tail.
 //
 // After the first failed write nothing is acknowledged any more, ever (rule 4).
 
@@ -36,7 +37,8 @@ class Journal {
 
   // `bytes` more wait at the source; 0 for a carry.
   void mark_dirty(Source& source, uint64_t bytes);
-  // Called by a source in committed(): bytes found nowhere else start at record `sequence`; 0: none do.
+  // Called by a source in committed(): bytes found nowhere else start at record `sequence`; 0: none
+  // do.
   void set_needed(Source& source, uint64_t sequence);
   // The source goes away: nothing of it waits or is needed. No part of it may be in flight.
   void forget(Source& source);
@@ -121,7 +123,8 @@ class Journal {
   bool last_had_entries_ = false;  // an empty record needs no frontier behind it
 };
 
-// Straight-line, at start: makes the file with superblock copies and zeros, synced; not yet its directory.
+// Straight-line, at start: makes the file with superblock copies and zeros, synced; not yet its
+// directory.
 base::Status create_journal(io::Loop& loop, io::Disk& disk, const std::string& path,
                             const Superblock& superblock, uint64_t size);
 

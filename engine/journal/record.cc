@@ -85,10 +85,10 @@ bool places_fit(const Entry& entry) {
 
 bool plausible(const Entry& entry, const RecordHeader& header) {
   const uint64_t payload_end = uint64_t{entry.payload_position} + entry.payload_size;
-  return places_fit(entry) && entry.key.index.value() >= 0 && entry.segment_base_offset.value() >= 0 &&
-         entry.base_offset >= entry.segment_base_offset && entry.next_offset >= entry.base_offset &&
-         entry.begin <= entry.end && entry.inline_begin <= entry.end &&
-         entry.end - entry.inline_begin == entry.payload_size &&
+  return places_fit(entry) && entry.key.index.value() >= 0 &&
+         entry.segment_base_offset.value() >= 0 && entry.base_offset >= entry.segment_base_offset &&
+         entry.next_offset >= entry.base_offset && entry.begin <= entry.end &&
+         entry.inline_begin <= entry.end && entry.end - entry.inline_begin == entry.payload_size &&
          entry.payload_position >= table_end(header) && payload_end <= header.size;
 }
 
@@ -138,8 +138,8 @@ void encode_record(RecordHeader& header, std::span<const Entry> entries,
   store_le<uint32_t>(to + kChecksumAt, header.checksum);
 }
 
-RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id, uint64_t generation,
-                          uint64_t position, RecordHeader& header) {
+RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id,
+                          uint64_t generation, uint64_t position, RecordHeader& header) {
   ASSERT(block.size() >= kHeaderSize);
   const std::byte* const from = block.data();
   if (load_le<uint64_t>(from + kMagicAt) != kRecordMagic) {

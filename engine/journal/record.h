@@ -2,16 +2,17 @@
 // The journal record to the byte; docs/DISK_FORMAT.md draws it. All integers little-endian.
 //
 // A record is one contiguous write that starts on a block boundary:
-//   header (128 bytes) · entry table (entry_count x 128 bytes) · payloads · zeros to the block boundary
-// The header's checksum covers header and entry table; the table holds a checksum of every payload, so
-// that one damaged block costs the entries whose payload lies in it and not the record (L1, P7).
+//   header (128 bytes) · entry table (entry_count x 128 bytes) · payloads · zeros to the block
+//   boundary
+// The header's checksum covers header and entry table; the table holds a checksum of every payload,
+// so that one damaged block costs the entries whose payload lies in it and not the record (L1, P7).
 //
 // An entry says what one partition got in this commit: bytes [begin, end) of one segment.
 //   inline   the payload is [inline_begin, end), inline_begin == begin: small appends
-//   extent   bytes below inline_begin (a block boundary) went to the segment in the same commit; the payload
-//            is the rest, less than a block
-//   carry    nothing new: the last partial block copied forward, [inline_begin, end), so that older records
-//            are not needed any more
+//   extent   bytes below inline_begin (a block boundary) went to the segment in the same commit;
+//            the payload is the rest, less than a block
+//   carry    nothing new: the last partial block copied forward, [inline_begin, end), so that older
+//            records are not needed any more
 // base_offset .. next_offset are the offsets of the new batches (equal in a carry).
 
 #include <array>
@@ -48,7 +49,8 @@ struct RecordHeader {
   uint32_t size = 0;               // whole record, a multiple of the block size
   uint32_t entry_count = 0;
   uint32_t previous_checksum = 0;  // checksum of record sequence - 1, 0 for the first
-  uint64_t durable_sequence = 0;   // this one and all before were acknowledged when this was submitted (L3)
+  // this one and all before were acknowledged when this was submitted (L3)
+  uint64_t durable_sequence = 0;
   uint64_t tail_sequence = 0;      // no record before this one is needed
   uint32_t checksum = 0;           // filled by encode and decode
 };
@@ -84,14 +86,15 @@ enum class RecordFault : uint8_t {
 };
 const char* name(RecordFault fault);
 
-// Writes header and entry table to the front of `record` (header.size bytes, payloads in place, the rest
-// zero) and fills header.checksum.
-void encode_record(RecordHeader& header, std::span<const Entry> entries, std::span<std::byte> record);
+// Writes header and entry table to the front of `record` (header.size bytes, payloads in place, the
+// rest zero) and fills header.checksum.
+void encode_record(RecordHeader& header, std::span<const Entry> entries,
+                   std::span<std::byte> record);
 
 // Reads a header from one block; `position` is where the block was read. Checks everything that one
 // block can tell; entry table and checksum are checked by decode_record.
-RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id, uint64_t generation,
-                          uint64_t position, RecordHeader& header);
+RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id,
+                          uint64_t generation, uint64_t position, RecordHeader& header);
 // `record` holds header.size bytes. Payload checksums are the caller's to check (payload_sound).
 RecordFault decode_record(std::span<const std::byte> record, const RecordHeader& header,
                           std::vector<Entry>& entries);

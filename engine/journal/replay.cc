@@ -34,8 +34,8 @@ struct Reader {
   void on_read(io::WholeRead&) {}
 };
 
-// Reads the whole file; a part that the medium refuses is read block by block, and what stays unreadable is
-// left blank: the checks above find it like any other damage (F16).
+// Reads the whole file; a part that the medium refuses is read block by block, and what stays
+// unreadable is left blank: the checks above find it like any other damage (F16).
 int read_image(io::Loop& loop, io::Disk& disk, io::FileId file, std::span<std::byte> image) {
   Reader reader;
   for (uint64_t at = 0; at < image.size(); at += kReadSize) {
@@ -79,7 +79,8 @@ bool agreed_superblock(std::span<const std::byte> image, Superblock& superblock)
 std::map<uint64_t, Found> find_records(std::span<const std::byte> image,
                                        const Superblock& superblock) {
   std::map<uint64_t, Found> found;
-  // Block by block, never by the size in a header: a newer record may begin inside the place of an older one.
+  // Block by block, never by the size in a header: a newer record may begin inside the place of an
+  // older one.
   for (uint64_t at = kRecordsBegin; at + io::kBlockSize <= image.size(); at += io::kBlockSize) {
     Found record;
     const auto fault = decode_header(image.subspan(at, io::kBlockSize), superblock.log_id,
@@ -164,8 +165,8 @@ base::Result<Replay> replay_journal(io::Loop& loop, io::Disk& disk, const std::s
 
   Reader reader;
   TRY(const io::FileId file, io::open_locked(loop, disk, path, {.direct = true}));
-  // What is read now must not be lost by a later power cut: a dead process's writes may still be in the
-  // device's cache only (L10).
+  // What is read now must not be lost by a later power cut: a dead process's writes may still be in
+  // the device's cache only (L10).
   disk.sync(reader.op, file);
   loop.run_until(reader.op);
   int error = std::min(reader.op.result(), 0);
@@ -179,12 +180,14 @@ base::Result<Replay> replay_journal(io::Loop& loop, io::Disk& disk, const std::s
   if (error != 0) return failure("cannot read", -error);
 
   if (!agreed_superblock(image, replay.superblock)) {
-    return base::error(EINVAL, fmt::format("journal {}: fewer than two sound superblock copies; restore "
-                                           "the file from a copy of the data directory", path));
+    return base::error(EINVAL,
+                       fmt::format("journal {}: fewer than two sound superblock copies; restore "
+                                   "the file from a copy of the data directory",
+                                   path));
   }
   if (replay.superblock.generation != generation) {
-    return base::error(EINVAL, fmt::format("journal {}: generation {} where meta.json says {}", path,
-                                           replay.superblock.generation, generation));
+    return base::error(EINVAL, fmt::format("journal {}: generation {} where meta.json says {}",
+                                           path, replay.superblock.generation, generation));
   }
   decide(replay, find_records(image, replay.superblock), image);
   if (replay.damaged_records > 0 || replay.damaged_entries > 0) {

@@ -1,13 +1,15 @@
 #pragma once
-// Replay: what one journal file says after a crash (RELIABILITY 2.3, L3, L4). Straight-line, at start.
+// Replay: what one journal file says after a crash (RELIABILITY 2.3, L3, L4). Straight-line, at
+// start.
 //
-// Evidence: a record carries durable_sequence, the newest record known acknowledged when it was submitted. The
-// greatest of them all, `acknowledged`, splits the live records: those up to it were acknowledged, so one that
-// does not check out is rot and what lies behind it stays; those after it may have been torn, so the first that
-// does not check out ends the journal and everything behind it goes.
+// Evidence: a record carries durable_sequence, the newest record known acknowledged when it was
+// submitted. The greatest of them all, `acknowledged`, splits the live records: those up to it were
+// acknowledged, so one that does not check out is rot and what lies behind it stays; those after it
+// may have been torn, so the first that does not check out ends the journal and everything behind
+// it goes.
 //
-// Documented blind spot: rot in the records behind `acknowledged` (at most those in flight plus the frontier
-// delay) looks like a torn tail.
+// Documented blind spot: rot in the records behind `acknowledged` (at most those in flight plus the
+// frontier delay) looks like a torn tail.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,6 @@
 #pragma once
-// Source: a partition as its core's journal sees it. One core; a source outlives every commit that it is
-// part of (parts_in_flight() says).
+// Source: a partition as its core's journal sees it. One core; a source outlives every commit that
+// it is part of (parts_in_flight() says).
 
 #include <cstdint>
 
@@ -21,7 +21,8 @@ class Source : public base::TaggedHook<0>, public base::TaggedHook<1> {
   virtual void committed(const Part& part) = 0;
   // The device failed: nothing that waits or is in flight will ever be acknowledged.
   virtual void commit_failed() = 0;
-  // The journal wants its oldest records back: move bytes to the segment, then carry the rest forward.
+  // The journal wants its oldest records back: move bytes to the segment, then carry the rest
+  // forward.
   virtual void make_room() = 0;
 
   // The oldest record that holds bytes of this source found nowhere else; 0: none.

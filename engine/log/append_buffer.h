@@ -1,10 +1,11 @@
 #pragma once
-// AppendBuffer: the tail of one segment in memory, in chunks that begin on block boundaries of the file.
-// It is the source of journal payloads and segment writes, and serves tail reads without a copy.
+// AppendBuffer: the tail of one segment in memory, in chunks that begin on block boundaries of the
+// file. It is the source of journal payloads and segment writes, and serves tail reads without a
+// copy.
 //
-// Bytes below a position that a write in flight covers never change; appends go behind them. A chunk that a
-// reader has leased or a write uses lives on after it was dropped here, until the last pin goes.
-// Owned by the partition's home core.
+// Bytes below a position that a write in flight covers never change; appends go behind them. A
+// chunk that a reader has leased or a write uses lives on after it was dropped here, until the last
+// pin goes. Owned by the partition's home core.
 
 #include <cstdint>
 #include <deque>
@@ -45,7 +46,8 @@ class AppendBuffer {
   // Zeros up to the next block boundary, for the last write of a segment; end() stays.
   uint64_t pad_to_block();
 
-  // Pieces that cover [from, to), appended to `pieces`. begin() <= from <= to <= end() (or the padding).
+  // Pieces that cover [from, to), appended to `pieces`. begin() <= from <= to <= end() (or the
+  // padding).
   void slices(uint64_t from, uint64_t to, std::vector<io::Slice>& pieces) const;
   // The same, and each chunk touched is pinned once and noted in `pinned`.
   void lease(uint64_t from, uint64_t to, std::vector<io::Slice>& pieces,

@@ -1,6 +1,7 @@
 #pragma once
-// BufferPool: block-aligned memory of one core for append buffers and cold reads, in five sizes. Freed
-// buffers are kept for reuse up to a limit, then given back to the allocator. One core; plain counters.
+// BufferPool: block-aligned memory of one core for append buffers and cold reads, in five sizes.
+// Freed buffers are kept for reuse up to a limit, then given back to the allocator. One core; plain
+// counters.
 
 #include <array>
 #include <cstddef>

@@ -13,9 +13,9 @@ inline constexpr std::string_view kLogSuffix = ".log";
 inline constexpr std::string_view kLedgerSuffix = ".ledger";
 inline constexpr std::string_view kProducerSnapshotName = "producers.snapshot";
 
-// topics/<topic>-<partition>.<serial>: the serial tells lives of a topic apart, so that a topic created again
-// never meets the files of the one before. Names too long for the file system are cut; the serial keeps
-// them apart.
+// topics/<topic>-<partition>.<serial>: the serial tells lives of a topic apart, so that a topic
+// created again never meets the files of the one before. Names too long for the file system are
+// cut; the serial keeps them apart.
 std::string partition_directory(std::string_view data, std::string_view topic,
                                 model::PartitionKey key);
 // The partition a directory name belongs to; nothing for any other name.

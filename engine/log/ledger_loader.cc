@@ -51,7 +51,8 @@ void LedgerLoader::on_step(io::Op& op) {
       if (result < 0) return after_ledger();  // missing: rebuilt
       file_ = io::FileId(result);
       stage_ = Stage::reading_ledger;
-      // A file larger than any ledger of this segment could be is not believed; extra bytes stay unread.
+      // A file larger than any ledger of this segment could be is not believed; extra bytes stay
+      // unread.
       ledger_bytes_.resize(std::min<size_t>(
           kLedgerReadMax, (valid_end_ / kBatchHeaderSize + 2) * kLedgerEntrySize));
       return read_.start(disk_, file_, ledger_bytes_, 0);
@@ -127,8 +128,9 @@ void LedgerLoader::walk() {
     if (left.size() < kBatchHeaderSize && more_in_file) break;
     if (left.size() >= kBatchHeaderSize) {
       const BatchView batch(left);
-      const bool sane = batch.length() >= static_cast<int32_t>(kBatchHeaderSize - kBatchLengthEnd) &&
-                        batch.size() <= valid_end_ - ledger.end() && batch.magic() == kBatchMagic;
+      const bool sane =
+          batch.length() >= static_cast<int32_t>(kBatchHeaderSize - kBatchLengthEnd) &&
+          batch.size() <= valid_end_ - ledger.end() && batch.magic() == kBatchMagic;
       if (sane && batch.size() > left.size() && more_in_file) {
         // The next window must hold this batch whole.
         if (batch.size() + io::kBlockSize > window_size_) {
@@ -162,8 +164,8 @@ void LedgerLoader::walk() {
   read_more();
 }
 
-// Nothing says where the next sound batch begins, so the rest of the segment is given up; the offsets behind
-// it are known from the next segment or from the journal.
+// Nothing says where the next sound batch begins, so the rest of the segment is given up; the
+// offsets behind it are known from the next segment or from the journal.
 bool LedgerLoader::quarantine(uint64_t from) {
   base::log_error("log", "damaged batch file={} position={}: quarantined to {}", path_, from,
                   valid_end_);

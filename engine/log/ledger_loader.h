@@ -1,7 +1,7 @@
 #pragma once
-// LedgerLoader: brings the ledger of a segment into memory: from its file as far as that is sound, the rest by
-// walking over the batches of the segment (L8: derived data is disposable). One segment at a time; owned by
-// whoever needs it, on the partition's home core.
+// LedgerLoader: brings the ledger of a segment into memory: from its file as far as that is sound,
+// the rest by walking over the batches of the segment (L8: derived data is disposable). One segment
+// at a time; owned by whoever needs it, on the partition's home core.
 
 #include <cstdint>
 #include <string>
@@ -19,9 +19,10 @@ class LedgerLoader {
   ~LedgerLoader();
   LedgerLoader(const LedgerLoader&) = delete;
 
-  // Fills segment.ledger up to `valid_end` bytes and notes that it is loaded. `use_file`: false rebuilds it
-  // whole. done completes with 0 or -errno; where batches before valid_end do not check out, that range is
-  // entered as quarantined. Several loaders may work on one segment: the first to end wins.
+  // Fills segment.ledger up to `valid_end` bytes and notes that it is loaded. `use_file`: false
+  // rebuilds it whole. done completes with 0 or -errno; where batches before valid_end do not check
+  // out, that range is entered as quarantined. Several loaders may work on one segment: the first
+  // to end wins.
   void start(const std::string& directory, Segment& segment, uint64_t valid_end, bool use_file,
              io::Op& done);
   bool busy() const { return stage_ != Stage::idle; }

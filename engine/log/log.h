@@ -1,7 +1,7 @@
 #pragma once
-// Log: the segments of one partition, oldest first; where batches are placed and found. Everything here is
-// memory; files are made, sealed and read by segment_files.h and segment_reader.h.
-// Owned by the partition on its home core.
+// Log: the segments of one partition, oldest first; where batches are placed and found. Everything
+// here is memory; files are made, sealed and read by segment_files.h and segment_reader.h. Owned by
+// the partition on its home core.
 
 #include <cstdint>
 #include <deque>
@@ -56,7 +56,8 @@ class Log {
   bool fits_allocated(size_t size) const;
   bool fits_segment(size_t size, uint64_t segment_size_max) const;
 
-  // Places one batch at the end: copies it, gives it base offset and leader epoch. There must be room.
+  // Places one batch at the end: copies it, gives it base offset and leader epoch. There must be
+  // room.
   Placed append(std::span<const std::byte> batch, int32_t leader_epoch);
 
   // The segment that holds `offset`; null when it lies before the first or at/after the end.
@@ -64,8 +65,8 @@ class Log {
   // Where to start reading for `offset`, start_offset() <= offset < high watermark; only bytes that
   // are committed are visible.
   std::optional<ReadPlace> find(model::Offset offset);
-  // About how many bytes lie between two offsets of the active segment; exact at the tail, at least 1 when
-  // there are any.
+  // About how many bytes lie between two offsets of the active segment; exact at the tail, at least
+  // 1 when there are any.
   uint64_t bytes_between(model::Offset from, model::Offset to);
   // Where to read on when nothing can be read at `offset`: behind its group.
   model::Offset offset_after_damage(model::Offset offset);

@@ -1,6 +1,6 @@
 #pragma once
-// Segment: one file of whole record batches from position 0 on. Appends go to the last segment of a log;
-// the ones before are sealed (complete, exact size, read-only) or about to be.
+// Segment: one file of whole record batches from position 0 on. Appends go to the last segment of a
+// log; the ones before are sealed (complete, exact size, read-only) or about to be.
 //
 // Cursors, all byte positions of this file; ascending from left to right:
 //   written <= submitted, written <= committed <= gathered <= end

@@ -1,6 +1,6 @@
 #pragma once
-// Making and sealing segment files, off the acknowledgement path. Each is one small state machine on
-// embedded operations, owned by the partition; one thing in flight each.
+// Making and sealing segment files, off the acknowledgement path. Each is one small state machine
+// on embedded operations, owned by the partition; one thing in flight each.
 
 #include <cstdint>
 #include <string>
@@ -15,8 +15,8 @@ namespace weir::log {
 // How far a file is allocated ahead of its end: grows with it, so that small partitions stay small.
 uint64_t allocation_step(uint64_t allocated);
 
-// Creates a segment file: directory (when new), file, allocation, all of it durable before the first byte in
-// it may be acknowledged (L9).
+// Creates a segment file: directory (when new), file, allocation, all of it durable before the
+// first byte in it may be acknowledged (L9).
 class SegmentMaker {
  public:
   explicit SegmentMaker(io::CoreIo& core);

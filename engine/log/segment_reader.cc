@@ -68,8 +68,8 @@ void SegmentReader::on_ledger(io::Op& op) {
   from_file();
 }
 
-// Walks from the start of the first group to the batch with the wished offset, then as far as the limits
-// allow, jumping over groups that fit whole.
+// Walks from the start of the first group to the batch with the wished offset, then as far as the
+// limits allow, jumping over groups that fit whole.
 template <class HeaderAt>
 SegmentReader::Range SegmentReader::choose(const ReadPlace& place,
                                            const HeaderAt& header_at) const {
@@ -142,7 +142,8 @@ void SegmentReader::from_file() {
   window_->pool = &log_->pool();
   window_->pins = 1;
 
-  // A full segment is about to be sealed, which closes its file; the active one waits for its readers.
+  // A full segment is about to be sealed, which closes its file; the active one waits for its
+  // readers.
   file_is_mine_ = segment.file == io::kNoFile || &segment != &log_->active();
   if (!file_is_mine_) {
     file_ = segment.file;
@@ -196,10 +197,10 @@ bool SegmentReader::window_sound(uint64_t& sound_end) {
     const std::span<const std::byte> bytes(
         window_->buffer.memory + (groups[i].position - window_->begin), groups[i].size);
     if (base::crc32c(bytes) != groups[i].checksum) {
-      base::log_error("log", "damaged group directory={} segment={} position={} size={} offsets={}..{}",
-                      log_->directory(), place_.segment->base_offset.value(), groups[i].position,
-                      groups[i].size, groups[i].base_offset.value(),
-                      groups[i].next_offset.value() - 1);
+      base::log_error(
+          "log", "damaged group directory={} segment={} position={} size={} offsets={}..{}",
+          log_->directory(), place_.segment->base_offset.value(), groups[i].position,
+          groups[i].size, groups[i].base_offset.value(), groups[i].next_offset.value() - 1);
       break;
     }
     sound_end = groups[i].end();

@@ -1,7 +1,8 @@
 #pragma once
-// SegmentReader: one read of one partition: from an offset to pieces of whole batches. Recent bytes are handed
-// out by reference to the append buffer; older ones are read from the file, whole groups at a time, and checked
-// against the ledger before anyone sees them (P7). One core; reused by its owner.
+// SegmentReader: one read of one partition: from an offset to pieces of whole batches. Recent bytes
+// are handed out by reference to the append buffer; older ones are read from the file, whole groups
+// at a time, and checked against the ledger before anyone sees them (P7). One core; reused by its
+// owner.
 
 #include <cstdint>
 #include <string>
@@ -42,8 +43,9 @@ class SegmentReader {
     uint64_t size_max = 0;
     bool first_batch_whole = false;  // the first batch comes even if it is larger than size_max
   };
-  // Appends what it finds to `lease`. Returns true when done at once (result in size() and error()); else
-  // `done` completes later. The log must not go away meanwhile (the partition counts readers).
+  // Appends what it finds to `lease`. Returns true when done at once (result in size() and
+  // error()); else `done` completes later. The log must not go away meanwhile (the partition counts
+  // readers).
   bool start(Log& log, const Wish& wish, Lease& lease, io::Op& done);
 
   uint64_t size() const { return size_; }

@@ -1,6 +1,6 @@
 #pragma once
-// SegmentWalker: the batches of a segment one after another, from its file and, behind that, from bytes that only
-// the journal had. Straight-line, at start and in tools.
+// SegmentWalker: the batches of a segment one after another, from its file and, behind that, from
+// bytes that only the journal had. Straight-line, at start and in tools.
 
 #include <cstdint>
 #include <optional>
@@ -28,8 +28,9 @@ class SegmentWalker {
   void seek(uint64_t position) { position_ = position; }
   uint64_t end() const { return tail_begin_ + tail_.size(); }
 
-  // The batch at position(), whole and with a right CRC, and moves behind it. Nothing: at the end (position()
-  // == end()), or the bytes are no sound batch. The bytes are valid until the next call.
+  // The batch at position(), whole and with a right CRC, and moves behind it. Nothing: at the end
+  // (position() == end()), or the bytes are no sound batch. The bytes are valid until the next
+  // call.
   std::optional<std::span<const std::byte>> next();
   // Copies [from, from + into.size()); false when the file cannot be read there.
   bool copy(uint64_t from, std::span<std::byte> into);

@@ -14,7 +14,8 @@ std::optional<TimedOffset> search(std::span<const std::byte> records, const Batc
     // Two's complement on purpose: deltas of old batches may be anything.
     const auto timestamp = static_cast<int64_t>(static_cast<uint64_t>(batch.base_timestamp()) +
                                                 static_cast<uint64_t>(record.timestamp_delta));
-    if (timestamp >= wanted) return TimedOffset{batch.base_offset() + record.offset_delta, timestamp};
+    if (timestamp >= wanted)
+      return TimedOffset{batch.base_offset() + record.offset_delta, timestamp};
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Finding a record by its timestamp inside one batch: record timestamps need not rise, so the batch is opened
-// (inflated where compressed) and its records are looked at in order (SCOPE 12).
+// Finding a record by its timestamp inside one batch: record timestamps need not rise, so the batch
+// is opened (inflated where compressed) and its records are looked at in order (SCOPE 12).
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct TimedOffset {
   int64_t timestamp = -1;
 };
 
-// The first record of the batch, in offset order, with a timestamp >= `wanted`. `batch` is whole and was
-// validated when it came in.
+// The first record of the batch, in offset order, with a timestamp >= `wanted`. `batch` is whole
+// and was validated when it came in.
 std::optional<TimedOffset> find_timestamp(std::span<const std::byte> batch, int64_t wanted,
                                           Inflater& inflater);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Planted bugs: switches that make the engine wrong on purpose, so that the simulator can show that it
-// finds such bugs (RELIABILITY 3.7). They exist only in builds with WEIR_PLANTED_BUGS; elsewhere
+// Planted bugs: switches that make the engine wrong on purpose, so that the simulator can show that
+// it finds such bugs (RELIABILITY 3.7). They exist only in builds with WEIR_PLANTED_BUGS; elsewhere
 // planted() is a constant false and nothing of them is in the program.
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #pragma once
-// DirectoryRemover: takes deleted partitions' directories away in the background: renamed first, so that a crash
-// leaves nothing that looks alive, then file by file. One directory at a time; one core.
+// DirectoryRemover: takes deleted partitions' directories away in the background: renamed first, so
+// that a crash leaves nothing that looks alive, then file by file. One directory at a time; one
+// core.
 
 #include <deque>
 #include <string>
@@ -23,7 +24,14 @@ class DirectoryRemover {
   bool idle() const { return stage_ == Stage::idle; }
 
  private:
-  enum class Stage : uint8_t { idle, closing_files, renaming, syncing, removing_files, removing_directory };
+  enum class Stage : uint8_t {
+    idle,
+    closing_files,
+    renaming,
+    syncing,
+    removing_files,
+    removing_directory
+  };
   struct Work {
     std::string directory;
     std::string deleted;

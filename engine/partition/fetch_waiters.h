@@ -1,7 +1,8 @@
 #pragma once
-// FetchWaiters: the watches that hang on one partition. A commit tells them how many bytes became readable;
-// a watch comes back when its partitions together have enough. No polling: nothing happens in between.
-// Owned by a partition; a watch belongs to the WatchRequest of its sender and is registered by WatchTable.
+// FetchWaiters: the watches that hang on one partition. A commit tells them how many bytes became
+// readable; a watch comes back when its partitions together have enough. No polling: nothing
+// happens in between. Owned by a partition; a watch belongs to the WatchRequest of its sender and
+// is registered by WatchTable.
 
 #include <cstdint>
 #include <memory>

@@ -1,7 +1,8 @@
 #pragma once
-// What other cores (and the handlers of the own core) ask of a partition's home core. Each request is a
-// message owned by its sender: fill the inputs, send it to the home core's port, read the outputs when it
-// comes back. Memory that a request points to stays untouched by the sender meanwhile.
+// What other cores (and the handlers of the own core) ask of a partition's home core. Each request
+// is a message owned by its sender: fill the inputs, send it to the home core's port, read the
+// outputs when it comes back. Memory that a request points to stays untouched by the sender
+// meanwhile.
 
 #include <cstdint>
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace weir::partition {
 
-// Appends one record batch (magic 2), checked by log/batch_validator on the sending core, which also
-// set timestamps and CRC; the partition sets base offset and leader epoch in its own copy.
+// Appends one record batch (magic 2), checked by log/batch_validator on the sending core, which
+// also set timestamps and CRC; the partition sets base offset and leader epoch in its own copy.
 class AppendRequest : public io::Message {
  public:
   // in
@@ -44,15 +45,17 @@ struct ReadItem {
   model::Offset log_start_offset = model::kNoOffset;
   int32_t diverging_epoch = -1;        // >= 0: the fetcher's log diverges, see diverging_end_offset
   model::Offset diverging_end_offset = model::kNoOffset;
-  // Whole batches, the first containing fetch_offset; valid until the request is sent to kReleaseRead.
+  // Whole batches, the first containing fetch_offset; valid until the request is sent to
+  // kReleaseRead.
   std::span<const io::Slice> pieces;
   size_t size = 0;
 };
 
-// Reads several partitions of one home core, in the order given. Until one has given data, the first batch
-// comes whole even if larger than the limits (KIP-74); later ones respect what is left of size_max.
-// Answers at once with what is durable; never waits for new data. Afterwards the same object must be sent
-// to kReleaseRead exactly once, when its pieces are no longer needed; it comes back and is then free.
+// Reads several partitions of one home core, in the order given. Until one has given data, the
+// first batch comes whole even if larger than the limits (KIP-74); later ones respect what is left
+// of size_max. Answers at once with what is durable; never waits for new data. Afterwards the same
+// object must be sent to kReleaseRead exactly once, when its pieces are no longer needed; it comes
+// back and is then free.
 class ReadRequest : public io::Message {
  public:
   std::span<ReadItem> items;
@@ -68,8 +71,9 @@ struct WatchItem {
   uint32_t size_max = 0;        // at most this many bytes of the partition count
 };
 
-// Comes back when at least size_min bytes can be read in the watched partitions together, or one of them
-// would now answer with an error (deleted, log start moved past the offset), or it was cancelled.
+// Comes back when at least size_min bytes can be read in the watched partitions together, or one of
+// them would now answer with an error (deleted, log start moved past the offset), or it was
+// cancelled.
 class WatchRequest : public io::Message {
  public:
   std::span<const WatchItem> items;
@@ -77,14 +81,15 @@ class WatchRequest : public io::Message {
   void* registration = nullptr;  // the home core's own
 };
 
-// Makes a WatchRequest come back at once; may cross its answer on the way, which is harmless: both come
-// back exactly once, the watch first.
+// Makes a WatchRequest come back at once; may cross its answer on the way, which is harmless: both
+// come back exactly once, the watch first.
 class CancelWatch : public io::Message {
  public:
   WatchRequest* watch = nullptr;
 };
 
-// ListOffsets of one partition (SCOPE 12). timestamp: >= 0 or one of the special values of the protocol.
+// ListOffsets of one partition (SCOPE 12). timestamp: >= 0 or one of the special values of the
+// protocol.
 class OffsetsRequest : public io::Message {
  public:
   // in

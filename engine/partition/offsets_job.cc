@@ -74,7 +74,8 @@ void OffsetsJob::step() {
   }
 }
 
-// The largest timestamp of the groups that are wholly visible; the one that is not is looked at by batches.
+// The largest timestamp of the groups that are wholly visible; the one that is not is looked at by
+// batches.
 void OffsetsJob::begin_largest() {
   wanted_ = -1;
   position_ = limit_;

@@ -1,6 +1,7 @@
 #pragma once
-// OffsetsJob: ListOffsets by time or for the largest timestamp: the ledger names the group, the group's batches
-// name the batch, its records (opened if compressed) name the record (SCOPE 12). Owned by PartitionTable.
+// OffsetsJob: ListOffsets by time or for the largest timestamp: the ledger names the group, the
+// group's batches name the batch, its records (opened if compressed) name the record (SCOPE 12).
+// Owned by PartitionTable.
 
 #include <cstdint>
 #include <vector>
@@ -23,8 +24,9 @@ class OffsetsJob {
   void start(OffsetsRequest& request, Partition& partition);
 
  private:
-  // ledgers: all of them are brought into memory; largest: the batches of the group that is not wholly visible
-  // are looked at; search: from position_ on for the first record with a timestamp >= wanted_.
+  // ledgers: all of them are brought into memory; largest: the batches of the group that is not
+  // wholly visible are looked at; search: from position_ on for the first record with a timestamp
+  // >= wanted_.
   enum class Phase : uint8_t { ledgers, largest, search };
 
   void step();

@@ -64,8 +64,8 @@ void Partition::append(AppendRequest& request) {
   make_space();
 }
 
-// Room for the first request of the queue. The next segment's file is made only when all of this one is
-// durable: recovery may then take every file before the newest for complete.
+// Room for the first request of the queue. The next segment's file is made only when all of this
+// one is durable: recovery may then take every file before the newest for complete.
 void Partition::make_space() {
   if (queue_.empty() || keeper_.making_space()) return;
   const size_t size = queue_.front()->batch.size();
@@ -208,7 +208,8 @@ bool Partition::contribute_segment(journal::Commit& commit, log::Segment& segmen
 bool Partition::contribute_carry(journal::Commit& commit) {
   if (!carry_wanted_ || log_.empty()) return true;
   log::Segment& active = log_.active();
-  if (keeper_.flushing() || keeper_.has_unsealed()) return true;  // asked for again when they are over
+  if (keeper_.flushing() || keeper_.has_unsealed())
+    return true;  // asked for again when they are over
   if (active.submitted > active.written || active.end == 0) {
     carry_wanted_ = false;  // the extent in flight does the same
     making_room_ = false;
@@ -240,9 +241,9 @@ void Partition::committed(const journal::Part& part) {
   if (!model::planted(model::Bug::ack_before_flush)) ASSERT(parts_in_flight_ > 0);
   if (parts_in_flight_ > 0) --parts_in_flight_;
   if (removed_) return tell_if_quiet();
-  const auto found =
-      std::ranges::find_if(log_.segments().rbegin(), log_.segments().rend(),
-                           [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
+  const auto found = std::ranges::find_if(
+      log_.segments().rbegin(), log_.segments().rend(),
+      [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
   ASSERT(found != log_.segments().rend());
   log::Segment& segment = **found;
   const uint64_t newly = part.end - std::min(part.end, segment.committed);

@@ -1,14 +1,16 @@
 #pragma once
-// Partition: the state machine of one partition on its home core: appends in order, what is durable, who waits.
+// Partition: the state machine of one partition on its home core: appends in order, what is
+// durable, who waits.
 //
 //   append():     producer check, offset, copy into the append buffer, marked dirty at the journal
-//   contribute(): the journal's next commit takes what waits: large runs go straight to the segment (extent),
-//                 the rest rides in the record
+//   contribute(): the journal's next commit takes what waits: large runs go straight to the segment
+//                 (extent), the rest rides in the record
 //   committed():  the high watermark moves, producers are answered, waiting fetches are told
 //
-// Invariant: log start <= high watermark <= log end; only bytes below the high watermark are ever read.
-// An append waits in a queue while its segment file is made or grown; nothing is reordered.
-// Lifetime: owned by PartitionTable; may be destroyed when quiet() (nothing in flight, nobody reading).
+// Invariant: log start <= high watermark <= log end; only bytes below the high watermark are ever
+// read. An append waits in a queue while its segment file is made or grown; nothing is reordered.
+// Lifetime: owned by PartitionTable; may be destroyed when quiet() (nothing in flight, nobody
+// reading).
 
 #include <cstdint>
 #include <deque>
@@ -66,7 +68,8 @@ class Partition final : public journal::Source,
   model::PartitionKey key() const { return key_; }
   void set_settings(const PartitionSettings& settings) { settings_ = settings; }
 
-  // Before serving: takes what recovery found; the last partial block is carried into the new journal.
+  // Before serving: takes what recovery found; the last partial block is carried into the new
+  // journal.
   void restore(Recovered recovered);
 
   void append(AppendRequest& request);
@@ -84,8 +87,8 @@ class Partition final : public journal::Source,
   void begin_read() { ++readers_; }
   void end_read();
 
-  // The topic is deleted: everything that waits is answered, nothing new is taken. The listener is told once
-  // no operation of this partition is in flight; it may then destroy it.
+  // The topic is deleted: everything that waits is answered, nothing new is taken. The listener is
+  // told once no operation of this partition is in flight; it may then destroy it.
   class QuietListener {
    public:
     virtual ~QuietListener() = default;

@@ -112,7 +112,8 @@ void PartitionTable::on_release_read(io::Message& message) {
   services_.io.mailboxes.reply(request);
 }
 
-// Whether a fetch of this partition would be answered at once: with an error, or with its limits moved.
+// Whether a fetch of this partition would be answered at once: with an error, or with its limits
+// moved.
 bool PartitionTable::must_look_again(const WatchItem& item) {
   Partition* partition = find(item.key);
   return !partition || item.fetch_offset < partition->log_start_offset() ||

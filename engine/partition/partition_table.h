@@ -1,6 +1,6 @@
 #pragma once
-// PartitionTable: the partitions whose home is this core, and the answers to what other cores ask of them
-// (messages.h). Owned by broker::Core; one core.
+// PartitionTable: the partitions whose home is this core, and the answers to what other cores ask
+// of them (messages.h). Owned by broker::Core; one core.
 
 #include <cstdint>
 #include <memory>

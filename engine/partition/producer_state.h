@@ -1,7 +1,7 @@
 #pragma once
-// ProducerState: what one partition remembers of its idempotent producers, so that a retry is recognised and
-// a gap is refused (KIP-98; SCOPE 7). Rebuilt at start from a snapshot and the batches behind it.
-// Owned by the partition on its home core.
+// ProducerState: what one partition remembers of its idempotent producers, so that a retry is
+// recognised and a gap is refused (KIP-98; SCOPE 7). Rebuilt at start from a snapshot and the
+// batches behind it. Owned by the partition on its home core.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,8 @@ struct ProducerEntry {
   model::ProducerEpoch epoch{-1};
   std::array<ProducerBatch, kBatchesRemembered> batches{};  // oldest first
   uint8_t batch_count = 0;
-  int64_t last_append_ms = 0;  // wall clock of the last append: expiry goes by it, not by record times
+  // wall clock of the last append: expiry goes by it, not by record times
+  int64_t last_append_ms = 0;
 
   const ProducerBatch& last() const { return batches[batch_count - 1u]; }
 };
@@ -51,7 +52,8 @@ class ProducerState {
 
   // Forgets producers that appended nothing for `age_ms`.
   size_t expire(int64_t now_ms, int64_t age_ms);
-  // Keeps the table bounded: forgets the producer idle for longest when there are more than `count_max`.
+  // Keeps the table bounded: forgets the producer idle for longest when there are more than
+  // `count_max`.
   void limit(size_t count_max);
 
   bool empty() const { return entries_.empty(); }

@@ -38,7 +38,8 @@ void ReadJob::step() {
   finish();
 }
 
-// Offsets and epochs; false when there is nothing to read. One snapshot for the whole item (CASES C51).
+// Offsets and epochs; false when there is nothing to read. One snapshot for the whole item (CASES
+// C51).
 bool ReadJob::check(Partition& partition, ReadItem& item) {
   const int32_t epoch = partition.leader_epoch();
   if (item.current_leader_epoch >= 0 && item.current_leader_epoch != epoch) {

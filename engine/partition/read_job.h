@@ -1,7 +1,7 @@
 #pragma once
-// ReadJob: one ReadRequest at work on its home core: partition after partition, from memory at once, from the
-// disk with a wait. It holds the lease on what it handed out until the request comes to be released.
-// Owned by PartitionTable, reused.
+// ReadJob: one ReadRequest at work on its home core: partition after partition, from memory at
+// once, from the disk with a wait. It holds the lease on what it handed out until the request comes
+// to be released. Owned by PartitionTable, reused.
 
 #include <cstdint>
 #include <vector>

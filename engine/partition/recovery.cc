@@ -65,7 +65,8 @@ base::Status Recovery::replay(const std::string& journal_path, uint64_t generati
   return {};
 }
 
-// False: a record that nothing proves acknowledged, with a segment write that did not land: the end.
+// False: a record that nothing proves acknowledged, with a segment write that did not land: the
+// end.
 bool Recovery::apply(const journal::ReplayedRecord& record) {
   if (!record.acknowledged && !extents_sound(record)) return false;
   for (const auto& replayed : record.entries) {
@@ -91,8 +92,9 @@ bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
   return true;
 }
 
-// The write of an extent began where the blocks of the segment ended, maybe below the bytes that the entry
-// brings: what the journal had of these must have landed too, for nobody else will have it from now on.
+// The write of an extent began where the blocks of the segment ended, maybe below the bytes that
+// the entry brings: what the journal had of these must have landed too, for nobody else will have
+// it from now on.
 bool Recovery::extent_sound(io::FileId file, const journal::ReplayedEntry& replayed) {
   const journal::Entry& entry = replayed.entry;
   const auto images = images_.find(entry.key);
@@ -134,8 +136,8 @@ void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replaye
     Image image;
     image.base_offset = entry.segment_base_offset;
     image.next_offset = entry.base_offset;
-    // The oldest live record may begin in the middle; a carry or extent behind it sets this right, unless
-    // the record before was lost.
+    // The oldest live record may begin in the middle; a carry or extent behind it sets this right,
+    // unless the record before was lost.
     if (images.segments.empty() && is_inline && entry.begin > 0) {
       image.begins_inside = true;
       image.tail_begin = base::round_down(entry.begin, io::kBlockSize);
@@ -200,21 +202,22 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
   }
   std::ranges::sort(bases);
   if (bases.empty() && !images_.contains(key)) return {};
-  // A dead process may have made files whose names are not durable yet; what is appended from now on needs
-  // them to be (L10).
+  // A dead process may have made files whose names are not durable yet; what is appended from now
+  // on needs them to be (L10).
   CHECK_OK(sync_directory(directory));
   std::vector<Image> images = std::move(images_[key].segments);
   if (images.empty()) {
     // No live record: nothing was acknowledged in the newest file.
     images.push_back({.base_offset = bases.back(), .next_offset = bases.back()});
   }
-  // The oldest live record may begin in the middle of a segment that was sealed since: its file says it all.
+  // The oldest live record may begin in the middle of a segment that was sealed since: its file
+  // says it all.
   while (images.size() > 1 && images.front().begins_inside) {
     images.erase(images.begin());
   }
   const model::Offset log_end = images.back().next_offset;
-  // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go on with;
-  // any other was made for records that were never acknowledged.
+  // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go
+  // on with; any other was made for records that were never acknowledged.
   const bool rolled = images.back().end() > 0 && std::ranges::binary_search(bases, log_end);
   for (const model::Offset base : bases) {
     if (base > images.back().base_offset && base != log_end) remove_segment(directory, base);

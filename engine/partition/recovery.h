@@ -1,12 +1,13 @@
 #pragma once
-// Recovery: from journals, segments, ledgers and snapshots to the partitions as they were acknowledged
-// (RELIABILITY 2.3). Straight-line on one core, before serving.
+// Recovery: from journals, segments, ledgers and snapshots to the partitions as they were
+// acknowledged (RELIABILITY 2.3). Straight-line on one core, before serving.
 //
-// Order: every journal is replayed into images (what the journal alone has of each partition's newest segments);
-// then each partition is put together from its files and its image, bytes that only the journal had are written
-// to their segments, and what is left, less than a block each, goes to the new journals when the partitions are
-// built. The old journals stay valid until the caller has made that durable, so recovery may crash anywhere and
-// run again with the same result (L11).
+// Order: every journal is replayed into images (what the journal alone has of each partition's
+// newest segments); then each partition is put together from its files and its image, bytes that
+// only the journal had are written to their segments, and what is left, less than a block each,
+// goes to the new journals when the partitions are built. The old journals stay valid until the
+// caller has made that durable, so recovery may crash anywhere and run again with the same result
+// (L11).
 
 #include <cstdint>
 #include <map>

@@ -77,7 +77,8 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
   stats_.scanned_bytes += walker.bytes_read();
   base::Status status{};
   if (active) {
-    // The buffer begins with the batch that lies across `written`, so that its group is in memory whole.
+    // The buffer begins with the batch that lies across `written`, so that its group is in memory
+    // whole.
     const uint64_t kept =
         base::round_down(segment.ledger.boundary_at_or_before(stop), io::kBlockSize);
     out.tail_begin = image.end() == stop ? stop : kept;
@@ -99,8 +100,8 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
   return status;
 }
 
-// What the journal lost may have reached the segment before: then it is not lost, and must not be overwritten.
-// Whether it did, the batches themselves will say.
+// What the journal lost may have reached the segment before: then it is not lost, and must not be
+// overwritten. Whether it did, the batches themselves will say.
 void Recovery::fill_gaps(io::FileId file, Image& image) {
   for (const Gap& gap : image.gaps) {
     const uint64_t begin = base::round_down(gap.begin, io::kBlockSize);
@@ -153,8 +154,8 @@ void Recovery::walk(log::SegmentWalker& walker, const Image& image, RecoveredSeg
   }
 }
 
-// Quarantines from here to the next place that is known to begin a batch; false when there is none and the
-// rest of the segment is given up.
+// Quarantines from here to the next place that is known to begin a batch; false when there is none
+// and the rest of the segment is given up.
 bool Recovery::step_over_damage(log::SegmentWalker& walker, const Image& image,
                                 RecoveredSegment& segment) {
   const uint64_t from = walker.position();
@@ -174,7 +175,8 @@ bool Recovery::step_over_damage(log::SegmentWalker& walker, const Image& image,
       break;
     }
   }
-  base::log_error("partition", "damaged range quarantined segment={} positions={}..{} offsets={}..{}",
+  base::log_error("partition",
+                  "damaged range quarantined segment={} positions={}..{} offsets={}..{}",
                   segment.base_offset.value(), from, to, segment.ledger.next_offset().value(),
                   next.value() - 1);
   ++stats_.quarantined_groups;

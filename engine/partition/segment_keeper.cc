@@ -46,7 +46,8 @@ void SegmentKeeper::open_active() {
   space_stage_ = SpaceStage::opening;
   path_ = log::segment_file(log_.directory(), log_.active().base_offset, log::kLogSuffix);
   checkpointed_ = log_.active().written;
-  services_.io.disk.open(space_op_, path_.c_str(), {.create = true, .direct = true, .locked = true});
+  services_.io.disk.open(space_op_, path_.c_str(),
+                         {.create = true, .direct = true, .locked = true});
 }
 
 void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
@@ -84,7 +85,8 @@ void SegmentKeeper::on_space_step(io::Op& op) {
   if (result < 0) {
     base::log_error("partition", "no room for log directory={} error={}", log_.directory(),
                     -result);
-    // Nothing was submitted, so "no space" is a definite answer; a device that fails is not asked again.
+    // Nothing was submitted, so "no space" is a definite answer; a device that fails is not asked
+    // again.
     lacks_resource(-result) ? owner_.on_space(-result) : owner_.on_keeper_failed(-result);
     return tell_idle();
   }

@@ -1,7 +1,8 @@
 #pragma once
-// SegmentKeeper: the files of one partition, off the acknowledgement path: makes the next segment, allocates
-// ahead, moves committed bytes from journal to segment, seals full segments, keeps the ledger file and the
-// producer snapshot near the end so that recovery has little to read. Owned by a Partition; one core.
+// SegmentKeeper: the files of one partition, off the acknowledgement path: makes the next segment,
+// allocates ahead, moves committed bytes from journal to segment, seals full segments, keeps the
+// ledger file and the producer snapshot near the end so that recovery has little to read. Owned by
+// a Partition; one core.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +25,8 @@ class SegmentKeeper {
     virtual void on_space(int error) = 0;  // a segment was made or grown, or could not be (errno)
     virtual void on_flushed() = 0;         // the active segment's `written` moved
     virtual void on_sealed() = 0;
-    virtual void on_keeper_failed(int error) = 0;  // a write or sync failed: the device is not trusted
+    virtual void on_keeper_failed(
+        int error) = 0;  // a write or sync failed: the device is not trusted
     virtual void on_keeper_idle() = 0;
     virtual model::Offset committed_offset() const = 0;  // next offset behind what is durable
   };
@@ -42,13 +44,15 @@ class SegmentKeeper {
   // Allocates further ahead when the end comes near.
   void allocate_ahead(uint64_t segment_size_max);
 
-  // Writes whole committed blocks of the active segment; on_flushed() follows. Nothing to do: false.
+  // Writes whole committed blocks of the active segment; on_flushed() follows. Nothing to do:
+  // false.
   bool flush();
   bool flushing() const { return flush_write_.armed(); }
   // Seals the oldest segment that is full and wholly committed, if any and if idle.
   void seal_next();
   bool has_unsealed() const;  // besides the active segment
-  // Ledger entries and producer snapshot to disk, when enough was written since the last time, or `force`d.
+  // Ledger entries and producer snapshot to disk, when enough was written since the last time, or
+  // `force`d.
   void checkpoint(bool force);
   // Offsets became durable: a snapshot may have waited for them.
   void on_commit();

@@ -14,8 +14,9 @@ namespace weir::partition {
 
 class Partition;
 
-// Memory of append buffers beyond what is not yet in segments: recent bytes for tail readers. When there is
-// more than the budget, the partitions that have been quiet for longest give theirs back first.
+// Memory of append buffers beyond what is not yet in segments: recent bytes for tail readers. When
+// there is more than the budget, the partitions that have been quiet for longest give theirs back
+// first.
 struct TailCache {
   size_t budget_bytes = 256u << 20;
   base::IntrusiveList<Partition, base::TaggedHook<2>> by_age;  // quiet longest first

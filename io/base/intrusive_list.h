@@ -1,6 +1,6 @@
 #pragma once
-// IntrusiveList<T, Hook>: a doubly linked list through a hook inside T. No allocation, O(1) removal.
-// The list does not own its elements; an element must leave its list before it dies.
+// IntrusiveList<T, Hook>: a doubly linked list through a hook inside T. No allocation, O(1)
+// removal. The list does not own its elements; an element must leave its list before it dies.
 
 #include "io/base/assert.h"
 

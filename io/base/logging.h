@@ -1,6 +1,6 @@
 #pragma once
-// One line per event on standard error: time, level, event, key=value pairs. Formatting happens in a
-// buffer on the stack; a line is one write, so lines of several cores never mix.
+// One line per event on standard error: time, level, event, key=value pairs. Formatting happens in
+// a buffer on the stack; a line is one write, so lines of several cores never mix.
 //   log_info("partition", "opened topic={} partition={}", topic, partition);
 
 #include <fmt/format.h>

@@ -25,7 +25,10 @@ class StrongInt {
   constexpr StrongInt operator+(T count) const { return StrongInt(static_cast<T>(value_ + count)); }
   constexpr StrongInt operator-(T count) const { return StrongInt(static_cast<T>(value_ - count)); }
   constexpr T operator-(StrongInt other) const { return static_cast<T>(value_ - other.value_); }
-  constexpr StrongInt& operator+=(T count) { value_ = static_cast<T>(value_ + count); return *this; }
+  constexpr StrongInt& operator+=(T count) {
+    value_ = static_cast<T>(value_ + count);
+    return *this;
+  }
   constexpr StrongInt& operator++() { ++value_; return *this; }
 
  private:

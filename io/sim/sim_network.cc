@@ -80,7 +80,8 @@ void NetworkMedia::on_arrive(SimConnection& connection) {
   for (const auto& [id, listener] : listeners_) {
     if (listener.address.port == connection.local.port) candidates.push_back(id);
   }
-  // A connection that set out to a process that has died since meets nobody, even if another one listens.
+  // A connection that set out to a process that has died since meets nobody, even if another one
+  // listens.
   if (candidates.empty() || connection.client == nullptr || connection.server_closed) {
     connection.reset = true;
     return hang_up(connection);

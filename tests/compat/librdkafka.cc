@@ -1,6 +1,6 @@
-// librdkafka against a broker: admin (create, describe, delete a topic), idempotent produce with keys,
-// headers and every codec, consume as a group, commit, resume, seek by time. Prints one line per step;
-// exit code 1 at the first that does not hold.
+// librdkafka against a broker: admin (create, describe, delete a topic), idempotent produce with
+// keys, headers and every codec, consume as a group, commit, resume, seek by time. Prints one line
+// per step; exit code 1 at the first that does not hold.
 
 #include <fmt/format.h>
 #include <librdkafka/rdkafka.h>

@@ -1,7 +1,7 @@
 // Proves that an acknowledgement survives SIGKILL of the process, and that SIGTERM ends it in good
-// order: real program, real disk, real client under load all the while. After each kill everything is
-// read back and compared with what the client was told; at the end nothing may be missing or there
-// twice.
+// order: real program, real disk, real client under load all the while. After each kill everything
+// is read back and compared with what the client was told; at the end nothing may be missing or
+// there twice.
 
 #include <gtest/gtest.h>
 #include <signal.h>

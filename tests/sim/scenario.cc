@@ -126,11 +126,10 @@ std::string to_string(const Scenario& s) {
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
-      s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records, s.journal_growth,
-      s.segment_bytes, s.extent_threshold, s.early_commit_bytes, s.commits_in_flight,
-      s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
-      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot,
-      s.disk_errors,
+      s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records,
+      s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,
+      s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
+      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_errors,
       io::sim::to_string(s.world.faults));
 }
 

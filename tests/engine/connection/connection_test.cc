@@ -227,7 +227,8 @@ TEST_F(ConnectionTest, LargeRequestsWaitForMemory) {
   (void)client->expect<ApiVersionsResponse>(0, 1);
   partitions.hold = false;
   while (partitions.held_count() > 0) partitions.let_go(0);
-  for (int32_t i = 0; i < 8; ++i) (void)clients[static_cast<size_t>(i)]->expect<wire::ProduceResponse>(9, i);
+  for (int32_t i = 0; i < 8; ++i)
+    (void)clients[static_cast<size_t>(i)]->expect<wire::ProduceResponse>(9, i);
   EXPECT_EQ(broker->log("t", 0).batches.size(), 8u);
   EXPECT_EQ(memory_used(), 0u);
 }

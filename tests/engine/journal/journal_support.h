@@ -1,6 +1,6 @@
 #pragma once
-// What the journal's tests share: a journal on one simulated core, and a source that appends bytes and remembers
-// what of them is acknowledged.
+// What the journal's tests share: a journal on one simulated core, and a source that appends bytes
+// and remembers what of them is acknowledged.
 
 #include <fmt/format.h>
 
@@ -41,7 +41,8 @@ inline Config tiny_config() {
   return config;
 }
 
-// One partition without a segment: every byte rides inline; a carry brings all that is not yet given up.
+// One partition without a segment: every byte rides inline; a carry brings all that is not yet
+// given up.
 class TestSource : public Source {
  public:
   TestSource(Journal& journal, int32_t index) : journal_(journal), index_(index) {}

@@ -1,7 +1,8 @@
-// Proves: a record says after decoding what was encoded; every damage of a header field is named for what it is;
-// no flipped bit of a record passes; a superblock counts only where it was written.
+// Proves: a record says after decoding what was encoded; every damage of a header field is named
+// for what it is; no flipped bit of a record passes; a superblock counts only where it was written.
 //
-// How: small records built by hand, damaged field by field and bit by bit; golden bytes in tests/golden/journal.
+// How: small records built by hand, damaged field by field and bit by bit; golden bytes in
+// tests/golden/journal.
 #include "engine/journal/record.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
-// PartitionWorld: a journal and some partitions on one simulated core, started, killed and started again in the
-// order that the broker keeps (recover, new journal, carry, only then forget the old journal). What the broker
-// keeps in meta.json, the generation of the journals, is a member here.
+// PartitionWorld: a journal and some partitions on one simulated core, started, killed and started
+// again in the order that the broker keeps (recover, new journal, carry, only then forget the old
+// journal). What the broker keeps in meta.json, the generation of the journals, is a member here.
 
 #include <fmt/format.h>
 

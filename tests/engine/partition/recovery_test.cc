@@ -1,11 +1,11 @@
-// Proves, over the simulated disk: whatever is killed and whenever, everything acknowledged is there byte for byte
-// at its offset after the next start, what was not is there whole or not at all and without holes, retries of
-// idempotent batches get their first offset, nothing a reader saw disappears, and a second recovery of the same
-// image changes nothing.
+// Proves, over the simulated disk: whatever is killed and whenever, everything acknowledged is
+// there byte for byte at its offset after the next start, what was not is there whole or not at all
+// and without holes, retries of idempotent batches get their first offset, nothing a reader saw
+// disappears, and a second recovery of the same image changes nothing.
 //
-// How: hundreds of seeds; each runs a few incarnations of appends of all sizes over tiny segments and a tiny
-// journal, is killed or cut off power at a seeded event (also within recovery), and compares what it reads with a
-// list of what was sent.
+// How: hundreds of seeds; each runs a few incarnations of appends of all sizes over tiny segments
+// and a tiny journal, is killed or cut off power at a seeded event (also within recovery), and
+// compares what it reads with a list of what was sent.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -159,7 +159,8 @@ class CrashRun {
   void send(Sent sent) {
     sent_.push_back(std::move(sent));
     Sent& its = sent_.back();
-    if (its.producer >= 0) producer_of(its.partition, its.producer).recent.push_back(sent_.size() - 1);
+    if (its.producer >= 0)
+      producer_of(its.partition, its.producer).recent.push_back(sent_.size() - 1);
     flight_.push_back(std::make_unique<InFlight>());
     flight_.back()->index = sent_.size() - 1;
     world_.send_append(*flight_.back(), its.bytes, its.partition);
@@ -234,8 +235,8 @@ class CrashRun {
                       content.begin() + log::batch_position::kLength);
   }
 
-  // An idempotent producer sends its newest batches again: those that are there get their offset, those that
-  // are not are appended.
+  // An idempotent producer sends its newest batches again: those that are there get their offset,
+  // those that are not are appended.
   void retry(int32_t partition, int32_t producer) {
     Producer& its = producer_of(partition, producer);
     while (its.recent.size() > kBatchesRemembered) {
