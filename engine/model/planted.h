@@ -12,15 +12,11 @@ enum class Bug : uint8_t {
   ack_before_flush,
   high_watermark_before_flush,
   header_only_checksum,
-  no_position_in_checksum,
   cut_at_first_bad_regardless,
   cut_kept_one_too_many,
   ignored_write_result,
-  retry_of_failed_flush,
   dedup_window_not_restored,
   missing_directory_flush,
-  buffer_reused_before_completion,
-  offset_commit_acked_early,
 };
 
 #ifdef WEIR_PLANTED_BUGS

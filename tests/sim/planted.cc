@@ -27,15 +27,11 @@ constexpr NamedBug kBugs[] = {
     {"ack_before_flush", Bug::ack_before_flush},
     {"high_watermark_before_flush", Bug::high_watermark_before_flush},
     {"header_only_checksum", Bug::header_only_checksum},
-    {"no_position_in_checksum", Bug::no_position_in_checksum},
     {"cut_at_first_bad_regardless", Bug::cut_at_first_bad_regardless},
     {"cut_kept_one_too_many", Bug::cut_kept_one_too_many},
     {"ignored_write_result", Bug::ignored_write_result},
-    {"retry_of_failed_flush", Bug::retry_of_failed_flush},
     {"dedup_window_not_restored", Bug::dedup_window_not_restored},
     {"missing_directory_flush", Bug::missing_directory_flush},
-    {"buffer_reused_before_completion", Bug::buffer_reused_before_completion},
-    {"offset_commit_acked_early", Bug::offset_commit_acked_early},
 };
 
 #ifdef WEIR_PLANTED_BUGS

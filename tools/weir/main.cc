@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <string>
 
 #include "tools/weir/commands.h"
 #include "tools/weir/failure.h"
@@ -11,9 +13,10 @@
 namespace weir::tools {
 
 void add_bootstrap(CLI::App& command, std::string& bootstrap) {
-  bootstrap = "127.0.0.1:9092";
-  command.add_option("--bootstrap,-b", bootstrap, "Broker to ask")
-      ->envname("WEIR_BOOTSTRAP")
+  const char* const named = std::getenv("WEIR_BOOTSTRAP");
+  bootstrap = named != nullptr && *named != '\0' ? named : "127.0.0.1:9092";
+  command.add_option("--bootstrap,-b", bootstrap,
+                     "Broker to ask; WEIR_BOOTSTRAP names another default")
       ->capture_default_str();
 }
 

@@ -55,10 +55,12 @@ broker::Config configure(const Options& options) {
   return config;
 }
 
-// Every setting with its default, for --help.
+// Every setting that can be set, with its default, for --help.
 std::string describe_settings() {
   std::string text = "Settings, for --set NAME=VALUE and for --config FILE (TOML):\n";
   for (const model::SettingInfo& info : broker::Config{}.list()) {
+    broker::Config probe;
+    if (info.default_value && !probe.set(info.name, *info.default_value)) continue;
     text += fmt::format("  {} = {}\n      {}", info.name, info.default_value.value_or("(unset)"),
                         info.spec.doc);
     const std::string allowed = model::allowed_values(info.type, info.spec);
