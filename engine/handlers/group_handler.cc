@@ -1,7 +1,5 @@
 #include "engine/handlers/group_handler.h"
 
-#include <fmt/format.h>
-
 #include "engine/catalog/change_rules.h"
 #include "engine/catalog/topic_name.h"
 #include "engine/group/group_partition.h"

@@ -54,8 +54,9 @@ template <class Item>
 class ItemsByCore {
  public:
   void add(io::CoreIndex core, const Item& item) { parts_.emplace_back(core, item); }
+  // Order within a core does not matter: every item says where its answer goes.
   void sort() {
-    std::ranges::stable_sort(parts_, {}, &Part::first);
+    std::ranges::sort(parts_, {}, &Part::first);
     for (const Part& part : parts_) items_.push_back(part.second);
   }
   // The items of the next core; false when there is none left.

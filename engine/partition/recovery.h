@@ -84,6 +84,7 @@ class Recovery {
                         RecoveredSegment& segment);
   base::Status load_ledger(const std::string& directory, RecoveredSegment& segment,
                            uint64_t valid_end);
+  base::Status keep_verdict(const std::string& directory, log::Ledger& ledger);
   base::Status feed_sealed(const std::string& directory, RecoveredSegment& segment,
                            model::Offset next_offset,
                            model::Offset producers_from, Recovered& out);

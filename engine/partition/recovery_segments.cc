@@ -70,7 +70,7 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
   const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
   TRY(const io::FileId file, open(path, image.tail_begin == 0));
   fill_gaps(file, image);
-  CHECK_OK(load_ledger(directory, segment, image.tail_begin));
+  CHECK_OK(load_ledger(directory, segment, image.end()));
   const uint64_t stop = active ? base::round_down(image.end(), io::kBlockSize) : image.tail_begin;
   log::SegmentWalker walker(core_.loop, core_.disk, file, image.tail_begin, image.tail);
   walk(walker, image, segment, producers_from, out, stop);
@@ -94,10 +94,41 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
     segment.allocated = info ? base::round_down(info->size, io::kBlockSize) : 0;
     segment.allocated = std::max(segment.allocated, base::round_up(image.end(), io::kBlockSize));
     close(file);
+    if (status) status = keep_verdict(directory, segment.ledger);
   } else {
     status = seal(directory, image, segment, file);
   }
   return status;
+}
+
+// What is damaged is known from a journal that will be gone: the ledger must say it from now on, or
+// a later start would not find what lies behind it.
+base::Status Recovery::keep_verdict(const std::string& directory, log::Ledger& ledger) {
+  const auto& groups = ledger.groups();
+  size_t end = groups.size();
+  while (end > ledger.written() && !(groups[end - 1].flags & log::Group::kQuarantined)) --end;
+  if (end == ledger.written()) return {};
+  const uint64_t position = ledger.written() == 0 ? 0 : ledger.file_end();
+  size_t count = 0;
+  const auto bytes = ledger.encode_unwritten(true, groups[end - 1].end(), count);
+  const auto path =
+      log::segment_file(directory, ledger.segment_base_offset(), log::kLedgerSuffix);
+  Done done;
+  core_.disk.open(done.op, path.c_str(), {.create = true});
+  int error = -std::min(wait(done.op), 0);
+  if (error == 0) {
+    const io::FileId file(done.op.result());
+    done.write.pieces().assign(1, {bytes.data(), bytes.size()});
+    done.write.start(core_.disk, file, position, io::Durability::on_completion);
+    wait(done.write.op());
+    error = done.write.error();
+    close(file);
+  }
+  if (error != 0) {
+    return base::error(error, fmt::format("cannot write {}: {}", path, std::strerror(error)));
+  }
+  ledger.mark_written(count);
+  return sync_directory(directory);
 }
 
 // What the journal lost may have reached the segment before: then it is not lost, and must not be

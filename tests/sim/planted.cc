@@ -43,9 +43,10 @@ void set_planted(Bug) {}
 #endif
 
 // A finding or a dead process counts; the run's own words go to /dev/null.
-bool seed_finds(uint64_t seed, Mode mode) {
+bool seed_finds(uint64_t seed, Mode mode, Bug bug) {
   const pid_t child = ::fork();
   if (child == 0) {
+    set_planted(bug);
     const int null = ::open("/dev/null", O_WRONLY);
     ::dup2(null, STDERR_FILENO);
     ::_exit(Run(draw_scenario(seed, mode), false).execute().finding.empty() ? 0 : 1);
@@ -58,7 +59,7 @@ bool seed_finds(uint64_t seed, Mode mode) {
 }  // namespace
 
 bool plant(std::string_view name) {
-  const auto found = std::ranges::find(kBugs, name, &NamedBug::name);
+  const auto* found = std::ranges::find(kBugs, name, &NamedBug::name);
   if (!kPlanted || found == std::end(kBugs)) {
     fmt::print(stderr, "sim: {}\n",
                kPlanted ? fmt::format("no planted bug is called {}", name)
@@ -72,8 +73,10 @@ bool plant(std::string_view name) {
 int find_planted(const Command& command) {
   base::set_log_level(base::LogLevel::off);
   const auto start = std::chrono::steady_clock::now();
+  const auto* planted = std::ranges::find(kBugs, command.planted, &NamedBug::name);
   for (uint64_t seed = command.first; seed <= command.last; ++seed) {
-    if (!seed_finds(seed, command.mode)) continue;
+    if (!seed_finds(seed, command.mode, planted->bug)) continue;
+    if (seed_finds(seed, command.mode, Bug::none)) continue;  // the seed fails without the bug too
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     fmt::print("{}: found by seed {} ({} seeds, {:.1f} s)\n", command.planted, seed,
                seed - command.first + 1, taken.count());
