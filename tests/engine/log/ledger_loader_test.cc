@@ -1,5 +1,6 @@
-// Proves L8 for ledgers: whatever of the file is missing, cut off or damaged, the loaded ledger speaks of the same
-// offsets and bytes as the one that was written, and only damaged batches are entered as quarantined.
+// Proves L8 for ledgers: whatever of the file is missing, cut off or damaged, the loaded ledger
+// speaks of the same offsets and bytes as the one that was written, and only damaged batches are
+// entered as quarantined.
 #include "engine/log/ledger_loader.h"
 
 #include "io/base/crc32c.h"

@@ -1,6 +1,7 @@
-// Proves: batches gather in groups of at least 64 KiB of one leader epoch, whose checksum is that of their bytes;
-// offsets, timestamps and cut points are found as a scan would; what is encoded comes back, no damaged entry does,
-// and a file that does not continue itself ends where it stops doing so. Golden bytes in tests/golden/ledger.
+// Proves: batches gather in groups of at least 64 KiB of one leader epoch, whose checksum is that
+// of their bytes; offsets, timestamps and cut points are found as a scan would; what is encoded
+// comes back, no damaged entry does, and a file that does not continue itself ends where it stops
+// doing so. Golden bytes in tests/golden/ledger.
 #include "engine/log/ledger.h"
 
 #include <fmt/format.h>
@@ -167,7 +168,8 @@ TEST(Ledger, what_is_written_step_by_step_comes_back_whole) {
   base::RandomStream random(9);
   for (int i = 0; i < 60; ++i) {
     filled.append(1, 1 + random.below(40'000));
-    if (random.chance(0.3)) file.take(filled.ledger, random.chance(0.2), random.below(filled.bytes.size()));
+    if (random.chance(0.3))
+      file.take(filled.ledger, random.chance(0.2), random.below(filled.bytes.size()));
     // What was written never changes.
     const Ledger read = file.load(77);
     ASSERT_EQ(read.groups().size(), filled.ledger.written());

@@ -1,6 +1,6 @@
-// Proves: a made segment file survives a power cut from the moment it is reported made; a sealed one
-// is exactly its batches, with a whole ledger, and survives too; failures are reported and leave
-// nothing that hinders a second try.
+// Proves: a made segment file survives a power cut from the moment it is reported made; a sealed
+// one is exactly its batches, with a whole ledger, and survives too; failures are reported and
+// leave nothing that hinders a second try.
 #include "engine/log/segment_files.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #pragma once
-// What the segment tests share: a log with real files over the simulated disk, filled without journal or partition.
+// What the segment tests share: a log with real files over the simulated disk, filled without
+// journal or partition.
 
 #include <gtest/gtest.h>
 
@@ -102,7 +103,8 @@ class LogWorld {
     Lease lease;
     Got got;
     got.at_once = reader.start(
-        log_, {.offset = model::Offset(offset), .size_max = size_max, .first_batch_whole = first_whole},
+        log_,
+        {.offset = model::Offset(offset), .size_max = size_max, .first_batch_whole = first_whole},
         lease, op_);
     if (!got.at_once) wait();
     got.error = reader.error();

@@ -88,7 +88,8 @@ TEST(Partition, small_appends_ride_in_the_journal_and_large_ones_go_to_the_segme
   const auto& segment = world.partition().log().active();
   EXPECT_EQ(segment.written, segment.end / 4096 * 4096) << "the extent took the bytes before along";
   const auto file = world.sim().disk().content(world.segment_path(0, log::kLogSuffix));
-  const auto found = std::search(file.begin(), file.end(), large.begin() + 61, large.begin() + 2061);
+  const auto found =
+      std::search(file.begin(), file.end(), large.begin() + 61, large.begin() + 2061);
   EXPECT_NE(found, file.end());
 }
 
