@@ -2,6 +2,7 @@
 # Apache Kafka's own tools, fetched by their Maven coordinates: topics, console producer and consumer,
 # consumer groups, offsets, configs.
 set -euo pipefail
+# shellcheck source=tests/compat/broker.sh
 . "$(dirname "${BASH_SOURCE[0]}")/broker.sh"
 
 fetch_tools() {

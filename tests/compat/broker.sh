@@ -41,7 +41,7 @@ expect() { # expect WHAT WANTED GOT
 # start_broker: sets bootstrap; again after kill_broker on the same port and data.
 start_broker() {
   local ready
-  ready=$(grep -c 'ready data=' "$work/log" 2>/dev/null) || ready=0
+  ready=$(grep -c 'ready data=' "$work/log") || ready=0
   "$WEIR_PROGRAM" serve --data "$work/data" --listen "127.0.0.1:${bootstrap##*:}" --http off \
     --set num.partitions=3 --set group.initial.rebalance.delay.ms=0 >>"$work/log" 2>&1 &
   broker=$!
@@ -81,3 +81,4 @@ lag_of() {
 }
 
 bootstrap=127.0.0.1:0
+: >"$work/log"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # kcat: produce with keys and every codec, consume as a group, commit, resume, replay by offset and time.
 set -euo pipefail
+# shellcheck source=tests/compat/broker.sh
 . "$(dirname "${BASH_SOURCE[0]}")/broker.sh"
 command -v kcat >/dev/null || skip "kcat is not installed"
 start_broker
