@@ -68,12 +68,14 @@ void WholeWrite::on_written(Op& op) {
   function_(owner_, *this);
 }
 
-void WholeRead::start(Disk& disk, FileId file, std::span<std::byte> into, uint64_t position) {
+void WholeRead::start(Disk& disk, FileId file, std::span<std::byte> into, uint64_t position,
+                      Access access) {
   ASSERT(!armed() && function_ != nullptr);
   disk_ = &disk;
   file_ = file;
   into_ = into;
   position_ = position;
+  access_ = access;
   done_ = 0;
   retries_ = 0;
   error_ = 0;
@@ -89,10 +91,9 @@ void WholeRead::on_read(Op& op) {
     error_ = -result;
   } else {
     const size_t got = static_cast<size_t>(result);
-    const bool aligned = got % kBlockSize == 0;
+    const bool ended = got == 0 || (access_ == Access::direct && got % kBlockSize != 0);
     done_ += got;
-    // A read that stops inside a block has met the end of the file.
-    if (got > 0 && done_ < into_.size() && aligned) {
+    if (!ended && done_ < into_.size()) {
       return disk_->read(op_, file_, into_.subspan(done_), position_ + done_);
     }
   }

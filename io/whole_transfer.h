@@ -60,7 +60,11 @@ class WholeRead {
     function_ = [](void* o, WholeRead& r) { (static_cast<Owner*>(o)->*Method)(r); };
   }
 
-  void start(Disk& disk, FileId file, std::span<std::byte> into, uint64_t position);
+  // The end of a direct file is met inside a block; other files may stop short anywhere, so these
+  // are asked until there is no more.
+  enum class Access : uint8_t { direct, buffered };
+  void start(Disk& disk, FileId file, std::span<std::byte> into, uint64_t position,
+             Access access = Access::direct);
   bool armed() const { return op_.armed(); }
   int error() const { return error_; }
   io::Op& op() { return op_; }
@@ -75,6 +79,7 @@ class WholeRead {
   std::span<std::byte> into_;
   uint64_t position_ = 0;
   size_t done_ = 0;
+  Access access_ = Access::direct;
   uint32_t retries_ = 0;
   int error_ = 0;
   void* owner_ = nullptr;

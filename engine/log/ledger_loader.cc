@@ -55,7 +55,7 @@ void LedgerLoader::on_step(io::Op& op) {
       // unread.
       ledger_bytes_.resize(std::min<size_t>(
           kLedgerReadMax, (valid_end_ / kBatchHeaderSize + 2) * kLedgerEntrySize));
-      return read_.start(disk_, file_, ledger_bytes_, 0);
+      return read_.start(disk_, file_, ledger_bytes_, 0, io::WholeRead::Access::buffered);
     case Stage::closing_ledger: return after_ledger();
     case Stage::opening_log:
       if (result < 0) return finish(result);

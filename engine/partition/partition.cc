@@ -148,8 +148,11 @@ void Partition::fail_queued(ErrorCode error) {
   while (!queue_.empty()) {
     AppendRequest& request = *queue_.front();
     queue_.pop_front();
+    const log::BatchView batch(request.batch);
+    if (batch.has_producer_id()) producers_.refuse(batch, services_.io.clock.wall_ms());
     answer(request, error);
   }
+  producers_.limit(config_.producers_max);
 }
 
 bool Partition::contribute(journal::Commit& commit) {

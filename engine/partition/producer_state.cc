@@ -43,7 +43,8 @@ ProducerState::Verdict ProducerState::check(const log::BatchView& batch) const {
   }
   if (batch.producer_epoch() < entry.epoch) return {ErrorCode::invalid_producer_epoch, nullptr};
   if (batch.producer_epoch() > entry.epoch || entry.batch_count == 0) {
-    const bool first = batch.base_sequence().value() == 0;
+    const bool same_epoch = batch.producer_epoch() == entry.epoch;
+    const bool first = batch.base_sequence() == (same_epoch ? entry.expected : model::Sequence(0));
     return {first ? ErrorCode::none : ErrorCode::out_of_order_sequence_number, nullptr};
   }
   const bool follows = batch.base_sequence() == next_sequence(entry.last().last_sequence);
@@ -68,6 +69,15 @@ void ProducerState::append(const log::BatchView& batch, model::Offset base_offse
   entry.last_append_ms = now_ms;
 }
 
+void ProducerState::refuse(const log::BatchView& batch, int64_t now_ms) {
+  const auto [it, is_new] = entries_.try_emplace(batch.producer_id());
+  if (!is_new) return;
+  it->second.producer_id = batch.producer_id();
+  it->second.epoch = batch.producer_epoch();
+  it->second.expected = batch.base_sequence();
+  it->second.last_append_ms = now_ms;
+}
+
 size_t ProducerState::expire(int64_t now_ms, int64_t age_ms) {
   return std::erase_if(entries_, [&](const auto& item) {
     return now_ms - item.second.last_append_ms > age_ms;
@@ -85,16 +95,18 @@ void ProducerState::limit(size_t count_max) {
 
 std::vector<std::byte> ProducerState::encode(model::Offset next_offset,
                                              std::span<const log::EpochStart> epochs) const {
-  std::vector<std::byte> bytes(kSnapshotHeader + entries_.size() * kSnapshotEntry +
+  std::vector<const ProducerEntry*> sorted;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.batch_count > 0) sorted.push_back(&entry);
+  }
+  std::ranges::sort(sorted, {}, &ProducerEntry::producer_id);
+  std::vector<std::byte> bytes(kSnapshotHeader + sorted.size() * kSnapshotEntry +
                                epochs.size() * kSnapshotEpoch);
   std::byte* const to = bytes.data();
   store_le<uint64_t>(to, kSnapshotMagic);
-  store_le<uint32_t>(to + 12, static_cast<uint32_t>(entries_.size()));
+  store_le<uint32_t>(to + 12, static_cast<uint32_t>(sorted.size()));
   store_le<int64_t>(to + 16, next_offset.value());
   std::byte* at = to + kSnapshotHeader;
-  std::vector<const ProducerEntry*> sorted;
-  for (const auto& [id, entry] : entries_) sorted.push_back(&entry);
-  std::ranges::sort(sorted, {}, &ProducerEntry::producer_id);
   for (const ProducerEntry* entry : sorted) {
     store_le<int64_t>(at, entry->producer_id.value());
     store_le<int16_t>(at + 8, entry->epoch.value());

@@ -32,6 +32,8 @@ struct ProducerEntry {
   model::ProducerEpoch epoch{-1};
   std::array<ProducerBatch, kBatchesRemembered> batches{};  // oldest first
   uint8_t batch_count = 0;
+  // With no batch yet: what its first one must begin with.
+  model::Sequence expected{0};
   // wall clock of the last append: expiry goes by it, not by record times
   int64_t last_append_ms = 0;
 
@@ -49,6 +51,9 @@ class ProducerState {
   Verdict check(const log::BatchView& batch) const;
   // The batch has been placed at base_offset.
   void append(const log::BatchView& batch, model::Offset base_offset, int64_t now_ms);
+  // The batch was refused for lack of room and will be sent again. An unknown producer may start
+  // anywhere, so its next batch, already under way, would take this one's place for good.
+  void refuse(const log::BatchView& batch, int64_t now_ms);
 
   // Forgets producers that appended nothing for `age_ms`.
   size_t expire(int64_t now_ms, int64_t age_ms);

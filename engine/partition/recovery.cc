@@ -283,7 +283,7 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   if (wait(waiter.op) < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
-  waiter.read.start(core_.disk, file, bytes, 0);
+  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
   wait(waiter.read.op());
   close(file);
   ProducerState producers;
@@ -312,7 +312,7 @@ base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegmen
   if (wait(waiter.op) < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
-  waiter.read.start(core_.disk, file, bytes, 0);
+  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
   wait(waiter.read.op());
   close(file);
   if (waiter.read.error() != 0) return {};

@@ -25,6 +25,7 @@ void NetworkMedia::schedule_delivery(SimConnection& connection, Kind direction) 
       direction == Kind::to_server ? connection.to_server : connection.to_client;
   if (stream.moving || connection.reset) return;
   if (stream.flying.empty() && (!stream.end_sent || stream.end_arrived)) return;
+  if (stream.arrived.size() >= buffer_bytes_) return;  // goes on when the receiver takes some
   stream.moving = true;
   int64_t delay = draw_latency(random_, faults_.network_delay_ns);
   if (random_.chance(faults_.network_stall)) {
@@ -87,6 +88,10 @@ void NetworkMedia::on_arrive(SimConnection& connection) {
     return hang_up(connection);
   }
   const int32_t chosen = candidates[random_.below(candidates.size())];
+  if (listeners_[chosen].backlog.size() >= kBacklogMax) {
+    connection.reset = true;
+    return hang_up(connection);
+  }
   listeners_[chosen].backlog.push_back(connection.id);
   SimClient& client = *connection.client;
   client.state_ = SimClient::State::connected;
@@ -98,43 +103,45 @@ void NetworkMedia::on_arrive(SimConnection& connection) {
 
 void NetworkMedia::try_accept(int32_t listener_id) {
   Listener& listener = listeners_[listener_id];
-  while (listener.accept_op != nullptr && !listener.backlog.empty()) {
-    if (random_.chance(faults_.accept_error)) {
-      return finish(listener.accept_op, *listener.owner,
-                    random_.chance(0.5) ? -EMFILE : -ECONNABORTED);
-    }
-    SimConnection* connection = find(listener.backlog.front());
-    listener.backlog.erase(listener.backlog.begin());
-    if (connection == nullptr || connection->server_closed) continue;
-    connection->server = listener.owner;
-    finish(listener.accept_op, *listener.owner, connection->id);
+  const auto gone = [this](int32_t id) {
+    const SimConnection* connection = find(id);
+    return connection == nullptr || connection->server_closed || connection->reset;
+  };
+  std::erase_if(listener.backlog, gone);
+  if (listener.accept_op == nullptr || listener.backlog.empty()) return;
+  if (random_.chance(faults_.accept_error)) {
+    return finish(listener.accept_op, *listener.owner,
+                  random_.chance(0.5) ? -EMFILE : -ECONNABORTED);
   }
+  SimConnection& connection = *find(listener.backlog.front());
+  listener.backlog.erase(listener.backlog.begin());
+  connection.server = listener.owner;
+  finish(listener.accept_op, *listener.owner, connection.id);
 }
 
-bool NetworkMedia::deliver_piece(SimStream& stream) {
+void NetworkMedia::deliver_piece(SimStream& stream) {
   stream.moving = false;
   const size_t room = buffer_bytes_ - std::min(buffer_bytes_, stream.arrived.size());
   const size_t size = draw_size(std::min(room, stream.flying.size()));
   stream.arrived.push(stream.flying.view().first(size));
   stream.flying.drop(size);
   if (stream.flying.empty() && stream.end_sent) stream.end_arrived = true;
-  return size > 0 || stream.end_arrived;
 }
 
 void NetworkMedia::on_to_server(SimConnection& connection) {
   if (connection.reset) return;
   if (random_.chance(faults_.reset)) return reset(connection);
-  const bool any = deliver_piece(connection.to_server);
+  deliver_piece(connection.to_server);
   if (connection.server_closed) connection.to_server.arrived.clear();
   if (connection.receive_op != nullptr) on_receive(connection);
-  if (any) schedule_delivery(connection, Kind::to_server);
+  schedule_delivery(connection, Kind::to_server);
   on_output(connection);
 }
 
 void NetworkMedia::on_to_client(SimConnection& connection) {
   if (connection.reset) return;
   if (random_.chance(faults_.reset)) return reset(connection);
-  const bool any = deliver_piece(connection.to_client);
+  deliver_piece(connection.to_client);
   if (connection.send_op != nullptr) schedule(Kind::send, connection.id, 1'000);
   SimStream& stream = connection.to_client;
   if (connection.client == nullptr) {
@@ -151,7 +158,7 @@ void NetworkMedia::on_to_client(SimConnection& connection) {
     if (still == nullptr) return;
     if (ended) return hang_up(*still);
   }
-  if (any) schedule_delivery(connection, Kind::to_client);
+  schedule_delivery(connection, Kind::to_client);
 }
 
 void NetworkMedia::on_receive(SimConnection& connection) {

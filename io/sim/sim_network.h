@@ -62,6 +62,7 @@ class NetworkMedia : public EventTarget {
   friend class SimClient;
   friend class SimNetwork;
   enum class Kind : uint32_t { arrive, to_server, to_client, receive, send, output, hang_up };
+  static constexpr size_t kBacklogMax = 128;
   struct Listener {
     Address address;
     SimNetwork* owner = nullptr;
@@ -76,7 +77,7 @@ class NetworkMedia : public EventTarget {
   void close_if_done(SimConnection& connection);
 
   void on_arrive(SimConnection& connection);
-  bool deliver_piece(SimStream& stream);
+  void deliver_piece(SimStream& stream);
   void on_to_server(SimConnection& connection);
   void on_to_client(SimConnection& connection);
   void on_receive(SimConnection& connection);

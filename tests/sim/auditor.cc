@@ -131,7 +131,12 @@ void Auditor::on_content(Reader& body) {
     }
     take(where, result);
   }
-  if (positions_ == before && ++retries_ > kRetriesMax) fail("I1: fetches bring nothing");
+  if (positions_ != before || ++retries_ <= kRetriesMax) return;
+  for (const auto& [where, position] : positions_) {
+    if (position >= contents_[where].end_offset) continue;
+    return fail(fmt::format("I1: fetches of {} at {} bring nothing, the end is {}",
+                            to_string(where), position, contents_[where].end_offset));
+  }
 }
 
 // I14: an offset that rot may have taken is refused; the next one behind it is tried.

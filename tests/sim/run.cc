@@ -8,6 +8,27 @@ namespace weir::simtest {
 
 using io::sim::CrashKind;
 
+DiskFiller::DiskFiller(Context& context)
+    : context_(context), random_(context.scenario.seed, "disk filler") {
+  on_event(0, 0);
+}
+
+DiskFiller::~DiskFiller() {
+  context_.world.scheduler().forget(*this);
+  context_.world.disk().set_size_bytes(context_.scenario.world.disk_size_bytes);
+}
+
+void DiskFiller::on_event(uint32_t, uint64_t argument) {
+  const bool full = argument != 0;
+  auto& disk = context_.world.disk();
+  const uint64_t rest = random_.below(4) * (64 << 10);
+  disk.set_size_bytes(full ? disk.used_bytes() + rest
+                            : context_.scenario.world.disk_size_bytes);
+  trace(context_, full ? "the disk is full" : "the disk has room");
+  const auto delay_ns = static_cast<int64_t>(random_.between(100'000, 50'000'000));
+  context_.world.scheduler().after(delay_ns, *this, 0, full ? 0 : 1);
+}
+
 Run::Run(const Scenario& scenario, bool verbose)
     : scenario_(scenario), model_(findings_), world_(scenario.seed, scenario.world),
       context_{scenario, world_, findings_, model_}, random_(scenario.seed, "run") {
@@ -142,7 +163,10 @@ Run::Phase Run::work() {
   note("clients work");
   context_.paused = false;
   for (const auto& client : clients_) client->resume();
-  return run_until("the workload", [&] { return all_done(); });
+  if (scenario_.disk_fills) filler_ = std::make_unique<DiskFiller>(context_);
+  const Phase phase = run_until("the workload", [&] { return all_done(); });
+  filler_.reset();
+  return phase;
 }
 
 Run::Phase Run::stop_cleanly() {

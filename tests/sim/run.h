@@ -24,6 +24,19 @@ struct Outcome {
   int64_t simulated_ns = 0;
 };
 
+// While clients work: takes all free space of the disk for a moment, and gives it back (F19, F20).
+class DiskFiller : private io::sim::EventTarget {
+ public:
+  explicit DiskFiller(Context& context);
+  ~DiskFiller() override;
+
+ private:
+  void on_event(uint32_t kind, uint64_t argument) override;
+
+  Context& context_;
+  base::RandomStream random_;
+};
+
 class Run {
  public:
   Run(const Scenario& scenario, bool verbose);
@@ -64,6 +77,7 @@ class Run {
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<Actor>> clients_;
   std::unique_ptr<Auditor> auditor_;
+  std::unique_ptr<DiskFiller> filler_;
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;
   bool finished_ = false;

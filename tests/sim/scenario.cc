@@ -96,6 +96,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_workload(random, s);
   draw_sizes(random, s);
   draw_crashes(random, s);
+  s.disk_fills = random.chance(0.15);
   s.disk_errors = !s.crashes.empty() && random.chance(0.15);
   if (s.disk_errors) {
     s.world.faults.write_error = random.chance(0.5) ? 0.002 : 0;
@@ -122,14 +123,15 @@ std::string to_string(const Scenario& s) {
       "hostile={} batches={} records<={} value<={} pipeline={} parts={} duplicates={} think_us={} "
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
-      "rot={} disk_errors={}\n  faults: {}",
+      "rot={} disk_fills={} disk_errors={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
       s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records,
       s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,
       s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
-      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_errors,
+      s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
+      s.disk_errors,
       io::sim::to_string(s.world.faults));
 }
 

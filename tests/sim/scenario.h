@@ -63,6 +63,7 @@ struct Scenario {
   bool recover_twice = false;     // kill once more right after recovery and compare
   bool stop_cleanly = true;       // at the end, before the last check
   bool rot = false;               // one acknowledged journal record is harmed before the last start
+  bool disk_fills = false;        // now and then no file can grow for a while
   bool disk_errors = false;       // the engine may have to give up and be restarted
 };
 
