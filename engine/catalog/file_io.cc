@@ -74,13 +74,14 @@ base::Result<std::vector<std::byte>> FileIo::read(std::string_view name, size_t 
     return base::error(EFBIG, fmt::format("{} has {} bytes, at most {} are possible", file_path,
                                           info.size, size_max));
   }
-  // What a process that was killed had written but not synced becomes durable before it is
-  // believed.
+  // What a process that was killed had written but not synced, the file's name included, becomes
+  // durable before it is believed (L10).
   TRY(const io::FileId file, open(name, {.direct = true, .writable = true}));
   io::Op sync;
   sync.bind<&FileIo::on_done>(*this);
   disk_.sync(sync, file);
   base::Status outcome = finish(sync, "sync", file_path);
+  if (outcome) outcome = sync_directory();
   const size_t room = base::round_up(info.size + 1, io::kBlockSize);
   const std::unique_ptr<std::byte, FreeMemory> memory(
       static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, room)));
@@ -140,6 +141,12 @@ base::Status FileIo::replace(std::string_view name, std::span<const std::byte> b
   op.bind<&FileIo::on_done>(*this);
   disk_.rename(op, from.c_str(), to.c_str());
   CHECK_OK(finish(op, "rename", from));
+  return sync_directory();
+}
+
+base::Status FileIo::sync_directory() {
+  io::Op op;
+  op.bind<&FileIo::on_done>(*this);
   disk_.sync_directory(op, directory_.c_str());
   return finish(op, "sync directory", directory_);
 }

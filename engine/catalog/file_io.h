@@ -41,6 +41,7 @@ class FileIo {
  private:
   void on_done(io::Op&) {}
   base::Status finish(io::Op& op, std::string_view action, const std::string& path);
+  base::Status sync_directory();
   base::Status write_all(io::FileId file, std::span<const std::byte> bytes,
                          const std::string& path);
   base::Status write_new(const std::string& path, std::span<const std::byte> bytes);

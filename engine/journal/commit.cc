@@ -15,15 +15,17 @@ namespace {
 using base::operator""_KiB;
 using base::operator""_MiB;
 
-// The entry table stands before the payloads, so its room is set aside first.
-constexpr size_t kTableEntries = 127;
-constexpr size_t kPayloadBegin = kHeaderSize + kTableEntries * kEntrySize;
-static_assert(kPayloadBegin == 16_KiB);
+// The entry table and the echo stand before the payloads, so their room is set aside first. A
+// record that brings nothing but an echo takes two blocks at most (Journal's kSpaceForTail).
+constexpr size_t kTableEntries = 100;
+constexpr size_t kPayloadBegin = 16_KiB;
+static_assert(kHeaderSize + 2 * kTableEntries * kEntrySize <= kPayloadBegin);
+static_assert(kHeaderSize + kTableEntries * kEntrySize <= 2 * io::kBlockSize);
 constexpr size_t kPackedPayloadMax = 16_KiB;
 constexpr uint64_t kExtentBytesMax = 4_MiB;
 constexpr size_t kExtentsMax = 64;
 
-// What pack() makes of so many entries with so much payload.
+// What pack() makes of so many entries, the echo's among them, with so much payload.
 uint64_t packed_size(size_t entry_count, uint64_t payload_size) {
   const size_t table_end = kHeaderSize + entry_count * kEntrySize;
   const uint64_t table_size = payload_size <= kPackedPayloadMax
@@ -49,6 +51,7 @@ void Commit::reset() {
   payload_end_ = kPayloadBegin;
   extent_bytes_ = 0;
   entries_.clear();
+  echo_ = {};
   parts_.clear();
   targets_.clear();
   for (auto& extent : extents_) extent->pieces().clear();
@@ -61,7 +64,7 @@ void Commit::reset() {
 bool Commit::room_inline(size_t payload_size) const {
   const uint64_t payloads = payload_end_ - kPayloadBegin + payload_size;
   return entries_.size() < kTableEntries && payload_end_ + payload_size <= record_size_max_ &&
-         packed_size(entries_.size() + 1, payloads) <= size_limit_;
+         packed_size(entries_.size() + echo_.size() + 1, payloads) <= size_limit_;
 }
 
 size_t Commit::inline_capacity() const { return record_size_max_ - kPayloadBegin; }
@@ -103,7 +106,8 @@ void Commit::add_extent(io::FileId file, uint64_t position, std::span<const io::
 // longest table; a small record is packed into as few blocks as it needs, a large one starts at the
 // block boundary in front of its table, so that payloads need not move.
 size_t Commit::pack() {
-  const size_t table_end = kHeaderSize + entries_.size() * kEntrySize;
+  const size_t table_size = entries_.size() + echo_.size();
+  const size_t table_end = kHeaderSize + table_size * kEntrySize;
   const size_t payload_size = payload_end_ - kPayloadBegin;
   size_t start = kPayloadBegin - base::round_up(table_end, io::kBlockSize);
   size_t payload_begin = kPayloadBegin;
@@ -118,7 +122,7 @@ size_t Commit::pack() {
   }
   const size_t end = payload_begin + payload_size;
   const size_t padded = base::round_up(end - start, io::kBlockSize);
-  ASSERT(padded == packed_size(entries_.size(), payload_size));
+  ASSERT(padded == packed_size(table_size, payload_size));
   std::memset(staging_ + end, 0, start + padded - end);
   // The gap between table and payloads lies inside the record too.
   std::memset(staging_ + start + table_end, 0, payload_begin - start - table_end);
@@ -129,7 +133,8 @@ size_t Commit::pack() {
 void Commit::seal(const RecordHeader& header) {
   header_ = header;
   ASSERT(header_.size == record_.size());
-  encode_record(header_, entries_, record_);
+  encode_record(header_, entries_, echo_, record_);
+  echo_ = {};
   for (Part& part : parts_) part.sequence = header_.sequence;
 }
 

@@ -55,10 +55,12 @@ class Commit {
 
   void reset();
   void set_carry_only(bool only) { carry_only_ = only; }
+  // The entry table of the record before; it stays as it is until seal().
+  void set_echo(std::span<const Entry> echo) { echo_ = echo; }
   // The record must not become larger; at most record_size_max.
   void set_size_limit(uint64_t size) { size_limit_ = size; }
   size_t pack();  // fixes the record's place and size; nothing is added after
-  void seal(const RecordHeader& header);   // writes header and table in front of the payloads
+  void seal(const RecordHeader& header);   // writes header and tables in front of the payloads
   void submit(io::Disk& disk, io::FileId journal_file);
   void on_write(io::WholeWrite& write);
 
@@ -71,6 +73,7 @@ class Commit {
   std::span<std::byte> record_;  // set by pack()
   RecordHeader header_;
   std::vector<Entry> entries_;
+  std::span<const Entry> echo_;
   std::vector<Part> parts_;
   io::WholeWrite record_write_;
   std::vector<std::unique_ptr<io::WholeWrite>> extents_;  // kept for reuse

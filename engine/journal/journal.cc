@@ -118,6 +118,7 @@ bool Journal::start_commit(bool frontier) {
   if (free < kSpaceForTail && !publishes) return false;
   Commit& commit = *free_.back();
   commit.reset();
+  commit.set_echo(previous_entries_);
   commit.set_carry_only(free < config_.record_size_max + reserve());
   if (commit.carry_only()) {
     if (!stalled_) ++metrics_.stalls;
@@ -141,10 +142,15 @@ bool Journal::start_commit(bool frontier) {
   }
   header.size = size;
   header.previous_checksum = previous_checksum_;
+  header.previous_position = previous_position_;
+  header.previous_size = previous_size_;
   header.durable_sequence = durable_sequence_;
   header.tail_sequence = tail_sequence_;
   commit.seal(header);
   previous_checksum_ = commit.header_.checksum;
+  previous_position_ = header.position;
+  previous_size_ = size;
+  previous_entries_ = commit.entries_;
   ++next_sequence_;
   head_ = header.position + size;
   live_.push_back({header.sequence, header.position, size});

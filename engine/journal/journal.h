@@ -101,7 +101,11 @@ class Journal {
   uint64_t next_sequence_ = 1;
   uint64_t durable_sequence_ = 0;
   uint64_t tail_sequence_ = 1;         // oldest record still needed
+  // The newest record, for the one behind it.
   uint32_t previous_checksum_ = 0;
+  uint64_t previous_position_ = 0;
+  uint32_t previous_size_ = 0;
+  std::vector<Entry> previous_entries_;
 
   base::IntrusiveList<Source, Source::DirtyHook> dirty_;
   base::IntrusiveList<Source, Source::NeedHook> needed_;  // ascending oldest_needed

@@ -27,12 +27,15 @@ constexpr size_t kEntryCountAt = 60;
 constexpr size_t kPreviousAt = 64;
 constexpr size_t kDurableAt = 72;
 constexpr size_t kTailAt = 80;
+constexpr size_t kPreviousPositionAt = 88;
+constexpr size_t kPreviousSizeAt = 96;
+constexpr size_t kEchoCountAt = 100;
 constexpr size_t kChecksummedFrom = kVersionAt;
 
 constexpr uint64_t kSuperblockMagic = 0x31504E524A524557ull;
 
 size_t table_end(const RecordHeader& header) {
-  return kHeaderSize + size_t{header.entry_count} * kEntrySize;
+  return kHeaderSize + (size_t{header.entry_count} + header.echo_count) * kEntrySize;
 }
 
 void encode_entry(const Entry& entry, std::byte* to) {
@@ -83,13 +86,22 @@ bool places_fit(const Entry& entry) {
   return false;
 }
 
-bool plausible(const Entry& entry, const RecordHeader& header) {
+// The payload lies within [begin, end) of its record.
+bool plausible(const Entry& entry, size_t begin, size_t end) {
   const uint64_t payload_end = uint64_t{entry.payload_position} + entry.payload_size;
   return places_fit(entry) && entry.key.index.value() >= 0 &&
          entry.segment_base_offset.value() >= 0 && entry.base_offset >= entry.segment_base_offset &&
          entry.next_offset >= entry.base_offset && entry.begin <= entry.end &&
          entry.inline_begin <= entry.end && entry.end - entry.inline_begin == entry.payload_size &&
-         entry.payload_position >= table_end(header) && payload_end <= header.size;
+         entry.payload_position >= begin && payload_end <= end;
+}
+
+bool plausible(const Entry& entry, const RecordHeader& header) {
+  return plausible(entry, table_end(header), header.size);
+}
+
+bool plausible_echo(const Entry& entry, const RecordHeader& header) {
+  return plausible(entry, kHeaderSize, header.previous_size);
 }
 
 }  // namespace
@@ -110,10 +122,12 @@ const char* name(RecordFault fault) {
 }
 
 void encode_record(RecordHeader& header, std::span<const Entry> entries,
-                   std::span<std::byte> record) {
+                   std::span<const Entry> echo, std::span<std::byte> record) {
   header.entry_count = static_cast<uint32_t>(entries.size());
+  header.echo_count = static_cast<uint32_t>(echo.size());
   ASSERT(header.size == record.size() && header.size % io::kBlockSize == 0);
-  ASSERT(entries.size() <= kEntriesMax && table_end(header) <= header.size);
+  ASSERT(entries.size() <= kEntriesMax && echo.size() <= kEntriesMax);
+  ASSERT(table_end(header) <= header.size);
   std::byte* const to = record.data();
   std::memset(to, 0, table_end(header));
   store_le<uint64_t>(to + kMagicAt, kRecordMagic);
@@ -127,9 +141,17 @@ void encode_record(RecordHeader& header, std::span<const Entry> entries,
   store_le<uint32_t>(to + kPreviousAt, header.previous_checksum);
   store_le<uint64_t>(to + kDurableAt, header.durable_sequence);
   store_le<uint64_t>(to + kTailAt, header.tail_sequence);
+  store_le<uint64_t>(to + kPreviousPositionAt, header.previous_position);
+  store_le<uint32_t>(to + kPreviousSizeAt, header.previous_size);
+  store_le<uint32_t>(to + kEchoCountAt, header.echo_count);
   std::byte* slot = to + kHeaderSize;
   for (const Entry& entry : entries) {
     ASSERT(plausible(entry, header));
+    encode_entry(entry, slot);
+    slot += kEntrySize;
+  }
+  for (const Entry& entry : echo) {
+    ASSERT(plausible_echo(entry, header));
     encode_entry(entry, slot);
     slot += kEntrySize;
   }
@@ -159,9 +181,12 @@ RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id,
   header.previous_checksum = load_le<uint32_t>(from + kPreviousAt);
   header.durable_sequence = load_le<uint64_t>(from + kDurableAt);
   header.tail_sequence = load_le<uint64_t>(from + kTailAt);
+  header.previous_position = load_le<uint64_t>(from + kPreviousPositionAt);
+  header.previous_size = load_le<uint32_t>(from + kPreviousSizeAt);
+  header.echo_count = load_le<uint32_t>(from + kEchoCountAt);
   header.checksum = load_le<uint32_t>(from + kChecksumAt);
   if (header.size == 0 || header.size % io::kBlockSize != 0 || header.entry_count > kEntriesMax ||
-      table_end(header) > header.size || header.sequence == 0 ||
+      header.echo_count > kEntriesMax || table_end(header) > header.size || header.sequence == 0 ||
       header.durable_sequence >= header.sequence || header.tail_sequence > header.sequence) {
     return RecordFault::size;
   }
@@ -169,14 +194,20 @@ RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id,
 }
 
 RecordFault decode_record(std::span<const std::byte> record, const RecordHeader& header,
-                          std::vector<Entry>& entries) {
+                          std::vector<Entry>& entries, std::vector<Entry>& echo) {
   ASSERT(record.size() == header.size);
   const auto covered = record.subspan(kChecksummedFrom, table_end(header) - kChecksummedFrom);
   if (base::crc32c(covered) != header.checksum) return RecordFault::checksum;
   entries.clear();
-  for (uint32_t i = 0; i < header.entry_count; ++i) {
-    entries.push_back(load_entry(record.data() + kHeaderSize + size_t{i} * kEntrySize));
+  echo.clear();
+  const std::byte* slot = record.data() + kHeaderSize;
+  for (uint32_t i = 0; i < header.entry_count; ++i, slot += kEntrySize) {
+    entries.push_back(load_entry(slot));
     if (!plausible(entries.back(), header)) return RecordFault::entry;
+  }
+  for (uint32_t i = 0; i < header.echo_count; ++i, slot += kEntrySize) {
+    echo.push_back(load_entry(slot));
+    if (!plausible_echo(echo.back(), header)) return RecordFault::entry;
   }
   return RecordFault::none;
 }

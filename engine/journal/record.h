@@ -2,10 +2,12 @@
 // The journal record to the byte; docs/DISK_FORMAT.md draws it. All integers little-endian.
 //
 // A record is one contiguous write that starts on a block boundary:
-//   header (128 bytes) · entry table (entry_count x 128 bytes) · payloads · zeros to the block
-//   boundary
-// The header's checksum covers header and entry table; the table holds a checksum of every payload,
-// so that one damaged block costs the entries whose payload lies in it and not the record (L1, P7).
+//   header (128 bytes) · entry table (entry_count x 80 bytes) · echo (echo_count x 80 bytes) ·
+//   payloads · zeros to the block boundary
+// The header's checksum covers header, entry table and echo; the table holds a checksum of every
+// payload, so that one damaged block costs the entries whose payload lies in it and not the record
+// (L1, P7). The echo is the entry table of the record before: when that one's first block rots,
+// recovery still knows whose bytes it held, and reads those that are whole.
 //
 // An entry says what one partition got in this commit: bytes [begin, end) of one segment.
 //   inline   the payload is [inline_begin, end), inline_begin == begin: small appends
@@ -29,7 +31,7 @@ namespace weir::journal {
 inline constexpr uint64_t kRecordMagic = 0x314E524A52494557ull;  // "WEIRJRN1"
 inline constexpr uint16_t kRecordVersion = 1;
 inline constexpr size_t kHeaderSize = 128;
-inline constexpr size_t kEntrySize = 128;
+inline constexpr size_t kEntrySize = 80;
 inline constexpr uint32_t kEntriesMax = 4096;
 // The superblock's copies come first; records start behind them.
 inline constexpr size_t kSuperblockCopies = 4;
@@ -48,7 +50,11 @@ struct RecordHeader {
   uint64_t position = 0;           // where this record stands in the file: finds misdirected writes
   uint32_t size = 0;               // whole record, a multiple of the block size
   uint32_t entry_count = 0;
-  uint32_t previous_checksum = 0;  // checksum of record sequence - 1, 0 for the first
+  // Record sequence - 1; all 0 for the first record.
+  uint32_t previous_checksum = 0;
+  uint32_t previous_size = 0;
+  uint64_t previous_position = 0;
+  uint32_t echo_count = 0;         // its entries
   // this one and all before were acknowledged when this was submitted (L3)
   uint64_t durable_sequence = 0;
   uint64_t tail_sequence = 0;      // no record before this one is needed
@@ -86,18 +92,19 @@ enum class RecordFault : uint8_t {
 };
 const char* name(RecordFault fault);
 
-// Writes header and entry table to the front of `record` (header.size bytes, payloads in place, the
-// rest zero) and fills header.checksum.
+// Writes header, entry table and echo to the front of `record` (header.size bytes, payloads in
+// place, the rest zero) and fills the header's counts and checksum.
 void encode_record(RecordHeader& header, std::span<const Entry> entries,
-                   std::span<std::byte> record);
+                   std::span<const Entry> echo, std::span<std::byte> record);
 
 // Reads a header from one block; `position` is where the block was read. Checks everything that one
-// block can tell; entry table and checksum are checked by decode_record.
+// block can tell; the tables and the checksum are checked by decode_record.
 RecordFault decode_header(std::span<const std::byte> block, const LogId& log_id,
                           uint64_t generation, uint64_t position, RecordHeader& header);
 // `record` holds header.size bytes. Payload checksums are the caller's to check (payload_sound).
+// An echo's payload places are within [0, header.previous_size), in the previous record.
 RecordFault decode_record(std::span<const std::byte> record, const RecordHeader& header,
-                          std::vector<Entry>& entries);
+                          std::vector<Entry>& entries, std::vector<Entry>& echo);
 bool payload_sound(std::span<const std::byte> record, const Entry& entry);
 
 // The first blocks of a journal: whose it is. Four equal copies; a start needs two that agree (L7).

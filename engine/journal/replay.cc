@@ -21,6 +21,7 @@ constexpr uint64_t kReadSize = 4 << 20;
 struct Found {
   RecordHeader header;
   std::vector<Entry> entries;
+  std::vector<Entry> echo;
 };
 
 struct Reader {
@@ -87,7 +88,9 @@ std::map<uint64_t, Found> find_records(std::span<const std::byte> image,
                                      superblock.generation, at, record.header);
     if (fault != RecordFault::none || record.header.size > image.size() - at) continue;
     const auto bytes = image.subspan(at, record.header.size);
-    if (decode_record(bytes, record.header, record.entries) != RecordFault::none) continue;
+    if (decode_record(bytes, record.header, record.entries, record.echo) != RecordFault::none) {
+      continue;
+    }
     found.insert_or_assign(record.header.sequence, std::move(record));
   }
   return found;
@@ -99,11 +102,11 @@ bool payloads_sound(std::span<const std::byte> bytes, const Found& found) {
                              [&](const Entry& entry) { return payload_sound(bytes, entry); });
 }
 
-void take(Replay& replay, const Found& found, std::span<const std::byte> image,
-          bool acknowledged) {
-  const auto bytes = image.subspan(found.header.position, found.header.size);
-  ReplayedRecord record{.sequence = found.header.sequence, .acknowledged = acknowledged};
-  for (const Entry& entry : found.entries) {
+// `bytes` is the record's place in the image.
+void take(Replay& replay, uint64_t sequence, std::span<const Entry> entries,
+          std::span<const std::byte> bytes, bool acknowledged) {
+  ReplayedRecord record{.sequence = sequence, .acknowledged = acknowledged};
+  for (const Entry& entry : entries) {
     const bool sound =
         model::planted(model::Bug::header_only_checksum) || payload_sound(bytes, entry);
     if (!sound) ++replay.damaged_entries;
@@ -111,6 +114,22 @@ void take(Replay& replay, const Found& found, std::span<const std::byte> image,
         {entry, bytes.subspan(entry.payload_position, entry.payload_size), sound});
   }
   replay.records.push_back(std::move(record));
+}
+
+// An acknowledged record does not check out: the next one knows what it held, and whatever payload
+// is whole is taken. Without a next one nobody can tell whose bytes are gone.
+void take_damaged(Replay& replay, const std::map<uint64_t, Found>& found, uint64_t sequence,
+                  std::span<const std::byte> image) {
+  ++replay.damaged_records;
+  const auto next = found.find(sequence + 1);
+  const RecordHeader* header = next == found.end() ? nullptr : &next->second.header;
+  if (!header || header->previous_position > image.size() ||
+      header->previous_size > image.size() - header->previous_position) {
+    replay.records.push_back({.sequence = sequence, .acknowledged = true, .damaged = true});
+    return;
+  }
+  take(replay, sequence, next->second.echo,
+       image.subspan(header->previous_position, header->previous_size), true);
 }
 
 void decide(Replay& replay, const std::map<uint64_t, Found>& found,
@@ -132,8 +151,7 @@ void decide(Replay& replay, const std::map<uint64_t, Found>& found,
             std::distance(found.lower_bound(sequence), found.end()));
         return;
       }
-      ++replay.damaged_records;
-      replay.records.push_back({.sequence = sequence, .acknowledged = true, .damaged = true});
+      take_damaged(replay, found, sequence, image);
       previous = nullptr;
       continue;
     }
@@ -144,10 +162,12 @@ void decide(Replay& replay, const std::map<uint64_t, Found>& found,
     if (!acknowledged && (!chained || !payloads_sound(bytes, record))) {
       replay.dropped_records =
           static_cast<uint64_t>(std::distance(it, found.end())) - 1;
-      if (model::planted(model::Bug::cut_kept_one_too_many)) take(replay, record, image, true);
+      if (model::planted(model::Bug::cut_kept_one_too_many)) {
+        take(replay, sequence, record.entries, bytes, true);
+      }
       return;
     }
-    take(replay, record, image, acknowledged);
+    take(replay, sequence, record.entries, bytes, acknowledged);
     previous = &record;
   }
 }

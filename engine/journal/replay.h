@@ -32,7 +32,7 @@ struct ReplayedEntry {
 struct ReplayedRecord {
   uint64_t sequence = 0;
   bool acknowledged = false;  // proved; else its segment writes must be verified too
-  bool damaged = false;       // an acknowledged record that is gone whole; no entries
+  bool damaged = false;       // acknowledged, gone, and the next one too: nobody knows its entries
   std::vector<ReplayedEntry> entries{};
 };
 
@@ -40,7 +40,7 @@ struct Replay {
   Superblock superblock;
   std::vector<ReplayedRecord> records;  // live ones, in order
   uint64_t acknowledged = 0;            // greatest durable_sequence seen
-  uint64_t damaged_records = 0;
+  uint64_t damaged_records = 0;         // acknowledged ones that did not check out
   uint64_t damaged_entries = 0;
   uint64_t dropped_records = 0;         // sound ones behind the cut
   std::unique_ptr<std::byte, void (*)(void*)> image{nullptr, nullptr};

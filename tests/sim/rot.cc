@@ -16,6 +16,7 @@ using Bytes = std::vector<std::byte>;
 struct Found {
   journal::RecordHeader header;
   std::vector<journal::Entry> entries;
+  std::vector<journal::Entry> echo;
 };
 
 // "/data/topics/<topic>-<partition>.<serial>/..." -> names by serial and partition.
@@ -52,7 +53,7 @@ std::map<uint64_t, Found> find_records(const Bytes& image) {
                                superblock.generation, at, record.header);
     if (fault != journal::RecordFault::none || record.header.size > image.size() - at) continue;
     const auto whole = bytes.subspan(at, record.header.size);
-    if (journal::decode_record(whole, record.header, record.entries) ==
+    if (journal::decode_record(whole, record.header, record.entries, record.echo) ==
         journal::RecordFault::none) {
       found.insert_or_assign(record.header.sequence, std::move(record));
     }
@@ -91,7 +92,9 @@ std::vector<RotRange> inject_rot(io::sim::SimWorld& world, base::RandomStream& r
     }
     const uint64_t tail = records.rbegin()->second.header.tail_sequence;
     for (const auto& [sequence, record] : records) {
-      const bool live = sequence >= tail && sequence <= acknowledged;
+      // The one behind it must be whole: rot and a torn write at once are more than is promised.
+      const bool live =
+          sequence >= tail && sequence <= acknowledged && records.contains(sequence + 1);
       if (live && names_its_offsets(record)) candidates.emplace_back(path, record);
     }
   }

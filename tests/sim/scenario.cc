@@ -96,6 +96,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_workload(random, s);
   draw_sizes(random, s);
   draw_crashes(random, s);
+  s.rot = random.chance(0.15);
   s.disk_fills = random.chance(0.15);
   s.disk_errors = !s.crashes.empty() && random.chance(0.15);
   if (s.disk_errors) {

@@ -20,6 +20,7 @@ using journal::RecordFault;
 struct Found {
   journal::RecordHeader header;
   std::vector<Entry> entries;
+  std::vector<Entry> echo;
   std::vector<bool> sound;  // payload, by entry
 };
 
@@ -69,7 +70,7 @@ std::map<uint64_t, Found> find_records(InputFile& file, const journal::Superbloc
     if (fault != RecordFault::none) continue;
     const auto bytes = file.read(at, found.header.size);
     if (bytes.size() < found.header.size ||
-        journal::decode_record(bytes, found.header, found.entries) != RecordFault::none) {
+        journal::decode_record(bytes, found.header, found.entries, found.echo) != RecordFault::none) {
       continue;
     }
     for (const Entry& entry : found.entries) {

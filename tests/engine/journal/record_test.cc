@@ -1,5 +1,6 @@
-// Proves: a record says after decoding what was encoded; every damage of a header field is named
-// for what it is; no flipped bit of a record passes; a superblock counts only where it was written.
+// Proves: a record says after decoding what was encoded, its echo of the one before included; every
+// damage of a header field is named for what it is; no flipped bit of a record passes; a superblock
+// counts only where it was written.
 //
 // How: small records built by hand, damaged field by field and bit by bit; golden bytes in
 // tests/golden/journal.
@@ -18,7 +19,7 @@
 namespace weir::journal {
 namespace {
 
-constexpr size_t kBlock = io::kBlockSize;
+constexpr uint32_t kBlock = io::kBlockSize;
 
 LogId some_log_id() {
   LogId id;
@@ -35,6 +36,7 @@ std::vector<std::byte> payload_of(size_t size, uint8_t from) {
 struct Record {
   RecordHeader header;
   std::vector<Entry> entries;
+  std::vector<Entry> echo;
   std::vector<std::byte> bytes;
 };
 
@@ -55,14 +57,22 @@ Entry make_entry(EntryKind kind, int32_t index, uint64_t begin, uint64_t end,
   return entry;
 }
 
-// One entry of each kind, in one block.
+size_t table_end(const Record& record) {
+  return kHeaderSize + (record.entries.size() + record.echo.size()) * kEntrySize;
+}
+
+// One entry of each kind, in one block; the record before had two.
 Record small_record() {
   Record record;
   record.entries = {make_entry(EntryKind::inline_data, 0, 5000, 5300, 5000),
                     make_entry(EntryKind::extent, 1, 100, 81980, 81920),
                     make_entry(EntryKind::carry, 2, 4196, 4196, 4096)};
+  record.echo = {make_entry(EntryKind::inline_data, 7, 0, 200, 0),
+                 make_entry(EntryKind::carry, 2, 4100, 4100, 4096)};
+  record.echo[0].payload_position = 4096;
+  record.echo[1].payload_position = 4296;
   record.bytes.resize(kBlock);
-  size_t at = kHeaderSize + record.entries.size() * kEntrySize;
+  size_t at = table_end(record);
   for (Entry& entry : record.entries) {
     const auto payload = payload_of(entry.payload_size, static_cast<uint8_t>(at));
     entry.payload_position = static_cast<uint32_t>(at);
@@ -76,9 +86,11 @@ Record small_record() {
                    .position = 3 * 4096,
                    .size = kBlock,
                    .previous_checksum = 0xABCD1234,
+                   .previous_size = 2 * kBlock,
+                   .previous_position = 9 * 4096,
                    .durable_sequence = 75,
                    .tail_sequence = 60};
-  encode_record(record.header, record.entries, record.bytes);
+  encode_record(record.header, record.entries, record.echo, record.bytes);
   return record;
 }
 
@@ -89,7 +101,8 @@ RecordFault decode(std::span<const std::byte> bytes, uint64_t position = 3 * 409
   if (fault != RecordFault::none) return fault;
   if (header.size > bytes.size()) return RecordFault::size;
   std::vector<Entry> entries;
-  return decode_record(bytes.first(header.size), header, entries);
+  std::vector<Entry> echo;
+  return decode_record(bytes.first(header.size), header, entries, echo);
 }
 
 // A header field overwritten, and the checksum made right again.
@@ -97,10 +110,31 @@ template <class T>
 RecordFault with_field(size_t at, T value) {
   Record record = small_record();
   base::store_le<T>(record.bytes.data() + at, value);
-  const size_t covered = kHeaderSize + record.entries.size() * kEntrySize - 12;
+  const size_t covered = table_end(record) - 12;
   base::store_le<uint32_t>(record.bytes.data() + 8,
                            base::crc32c(std::span(record.bytes).subspan(12, covered)));
   return decode(record.bytes);
+}
+
+void expect_equal(std::span<const Entry> got_entries, std::span<const Entry> put_entries) {
+  ASSERT_EQ(got_entries.size(), put_entries.size());
+  for (size_t i = 0; i < got_entries.size(); ++i) {
+    const Entry& got = got_entries[i];
+    const Entry& put = put_entries[i];
+    EXPECT_EQ(got.key, put.key);
+    EXPECT_EQ(got.kind, put.kind);
+    EXPECT_EQ(got.leader_epoch, put.leader_epoch);
+    EXPECT_EQ(got.segment_base_offset, put.segment_base_offset);
+    EXPECT_EQ(got.base_offset, put.base_offset);
+    EXPECT_EQ(got.next_offset, put.next_offset);
+    EXPECT_EQ(got.begin, put.begin);
+    EXPECT_EQ(got.end, put.end);
+    EXPECT_EQ(got.inline_begin, put.inline_begin);
+    EXPECT_EQ(got.payload_position, put.payload_position);
+    EXPECT_EQ(got.payload_size, put.payload_size);
+    EXPECT_EQ(got.payload_checksum, put.payload_checksum);
+    EXPECT_EQ(got.data_checksum, put.data_checksum);
+  }
 }
 
 TEST(JournalRecord, says_what_was_written) {
@@ -114,25 +148,15 @@ TEST(JournalRecord, says_what_was_written) {
   EXPECT_EQ(header.previous_checksum, 0xABCD1234u);
   EXPECT_EQ(header.durable_sequence, 75u);
   EXPECT_EQ(header.tail_sequence, 60u);
+  EXPECT_EQ(header.previous_position, 9u * 4096);
+  EXPECT_EQ(header.previous_size, 2u * kBlock);
   EXPECT_EQ(header.checksum, record.header.checksum);
   std::vector<Entry> entries;
-  ASSERT_EQ(decode_record(record.bytes, header, entries), RecordFault::none);
-  ASSERT_EQ(entries.size(), record.entries.size());
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const Entry& got = entries[i];
-    const Entry& put = record.entries[i];
-    EXPECT_EQ(got.key, put.key);
-    EXPECT_EQ(got.kind, put.kind);
-    EXPECT_EQ(got.leader_epoch, put.leader_epoch);
-    EXPECT_EQ(got.segment_base_offset, put.segment_base_offset);
-    EXPECT_EQ(got.base_offset, put.base_offset);
-    EXPECT_EQ(got.next_offset, put.next_offset);
-    EXPECT_EQ(got.begin, put.begin);
-    EXPECT_EQ(got.end, put.end);
-    EXPECT_EQ(got.inline_begin, put.inline_begin);
-    EXPECT_EQ(got.data_checksum, put.data_checksum);
-    EXPECT_TRUE(payload_sound(record.bytes, got));
-  }
+  std::vector<Entry> echo;
+  ASSERT_EQ(decode_record(record.bytes, header, entries, echo), RecordFault::none);
+  ASSERT_NO_FATAL_FAILURE(expect_equal(entries, record.entries));
+  ASSERT_NO_FATAL_FAILURE(expect_equal(echo, record.echo));
+  for (const Entry& entry : entries) EXPECT_TRUE(payload_sound(record.bytes, entry));
 }
 
 TEST(JournalRecord, names_what_is_wrong_with_a_header) {
@@ -150,7 +174,9 @@ TEST(JournalRecord, names_what_is_wrong_with_a_header) {
   EXPECT_EQ(with_field<uint32_t>(56, 0), RecordFault::size);
   EXPECT_EQ(with_field<uint32_t>(56, 4097), RecordFault::size);
   EXPECT_EQ(with_field<uint32_t>(60, kEntriesMax + 1), RecordFault::size);
-  EXPECT_EQ(with_field<uint32_t>(60, 40), RecordFault::size) << "a table longer than the record";
+  EXPECT_EQ(with_field<uint32_t>(60, 49), RecordFault::size) << "a table longer than the record";
+  EXPECT_EQ(with_field<uint32_t>(100, kEntriesMax + 1), RecordFault::size);
+  EXPECT_EQ(with_field<uint32_t>(100, 49), RecordFault::size) << "an echo longer than the record";
   EXPECT_EQ(with_field<uint64_t>(72, 77), RecordFault::size) << "durable before it was written";
   EXPECT_EQ(with_field<uint64_t>(80, 78), RecordFault::size) << "a tail ahead of itself";
 }
@@ -170,6 +196,14 @@ TEST(JournalRecord, refuses_entries_that_contradict_themselves) {
   EXPECT_EQ(with_field<uint32_t>(entry + 68, 299), RecordFault::entry);
 }
 
+TEST(JournalRecord, refuses_an_echo_that_does_not_fit_the_record_before) {
+  const size_t echo = kHeaderSize + 3 * kEntrySize;
+  EXPECT_EQ(with_field<uint8_t>(echo + 8, 0), RecordFault::entry) << "no such kind";
+  EXPECT_EQ(with_field<uint32_t>(echo + 64, 64), RecordFault::entry) << "payload in the header";
+  EXPECT_EQ(with_field<uint32_t>(echo + 64, 2 * kBlock - 199), RecordFault::entry);
+  EXPECT_EQ(with_field<uint32_t>(echo + 64, 2 * kBlock - 200), RecordFault::none) << "it just fits";
+}
+
 TEST(JournalRecord, refuses_places_that_recovery_could_not_use) {
   const size_t extent = kHeaderSize + kEntrySize;
   const size_t carry = kHeaderSize + 2 * kEntrySize;
@@ -182,7 +216,6 @@ TEST(JournalRecord, refuses_places_that_recovery_could_not_use) {
 
 TEST(JournalRecord, no_flipped_bit_passes) {
   const Record record = small_record();
-  const size_t table_end = kHeaderSize + record.entries.size() * kEntrySize;
   const Entry& last = record.entries.back();
   const size_t end = last.payload_position + size_t{last.payload_size};
   for (size_t at = 0; at < end; ++at) {
@@ -190,7 +223,7 @@ TEST(JournalRecord, no_flipped_bit_passes) {
       std::vector<std::byte> bytes = record.bytes;
       bytes[at] ^= static_cast<std::byte>(1 << bit);
       const RecordFault fault = decode(bytes);
-      if (at < table_end) {
+      if (at < table_end(record)) {
         // Bytes 14 and 15 are in nobody's field, but under the checksum like all others.
         ASSERT_NE(fault, RecordFault::none) << "byte " << at << " bit " << bit;
         continue;
