@@ -55,7 +55,9 @@ void SegmentMaker::advance(Stage stage) {
     case Stage::allocating: return core_.disk.allocate(op_, file_, 0, allocated_);
     case Stage::syncing_file: return core_.disk.sync(op_, file_);
     case Stage::syncing_directory: return core_.disk.sync_directory(op_, directory_.c_str());
-    case Stage::removing: return core_.disk.close(op_, std::exchange(file_, io::kNoFile));
+    case Stage::closing: return core_.disk.close(op_, std::exchange(file_, io::kNoFile));
+    case Stage::removing: return core_.disk.remove(op_, path_.c_str());
+    case Stage::syncing_removal: return core_.disk.sync_directory(op_, directory_.c_str());
     case Stage::idle: break;
   }
   UNREACHABLE("segment maker stage {}", static_cast<int>(stage));
@@ -63,13 +65,15 @@ void SegmentMaker::advance(Stage stage) {
 
 void SegmentMaker::on_step(io::Op& op) {
   const int32_t result = op.result();
-  if (stage_ == Stage::removing) return finish(failure_);
+  // The segment before may yet take smaller batches: a file that stayed would stand for a hole.
+  if (stage_ == Stage::closing) return advance(Stage::removing);
+  if (stage_ == Stage::removing) return advance(Stage::syncing_removal);
+  if (stage_ == Stage::syncing_removal) return finish(failure_);
   const bool exists = stage_ == Stage::making_directory && result == -EEXIST;
   if (result < 0 && !exists) {
-    // An empty file may stay behind; the next start finds nothing in it and uses it again.
     if (file_ == io::kNoFile) return finish(result);
     failure_ = result;
-    return advance(Stage::removing);
+    return advance(Stage::closing);
   }
   switch (stage_) {
     case Stage::making_directory:
@@ -82,7 +86,9 @@ void SegmentMaker::on_step(io::Op& op) {
       if (model::planted(model::Bug::missing_directory_flush)) return finish(0);
       return advance(Stage::syncing_directory);
     case Stage::syncing_directory: return finish(0);
+    case Stage::closing:
     case Stage::removing:
+    case Stage::syncing_removal:
     case Stage::idle: break;
   }
   UNREACHABLE("segment maker stage {}", static_cast<int>(stage_));

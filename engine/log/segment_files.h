@@ -22,7 +22,7 @@ class SegmentMaker {
   explicit SegmentMaker(io::CoreIo& core);
 
   // `parent` is the directory that holds `directory`; it is synced when `directory` had to be made.
-  // done completes with 0, then file() is open, or with -errno.
+  // done completes with 0, then file() is open, or with -errno, then there is no file.
   void start(const std::string& parent, const std::string& directory, bool make_directory,
              model::Offset base_offset, uint64_t size_wanted, io::Op& done);
   bool busy() const { return stage_ != Stage::idle; }
@@ -32,7 +32,7 @@ class SegmentMaker {
  private:
   enum class Stage : uint8_t {
     idle, making_directory, syncing_parent, opening, allocating, syncing_file, syncing_directory,
-    removing
+    closing, removing, syncing_removal
   };
   void on_step(io::Op& op);
   void advance(Stage stage);

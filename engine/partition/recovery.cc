@@ -215,6 +215,7 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
   while (images.size() > 1 && images.front().begins_inside) {
     images.erase(images.begin());
   }
+  remove_empty(directory, bases, images.front().base_offset);
   const model::Offset log_end = images.back().next_offset;
   // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go
   // on with; any other was made for records that were never acknowledged.
@@ -253,6 +254,19 @@ base::Status Recovery::recover(model::PartitionKey key, const std::string& direc
     out.segments.push_back(std::move(segment));
   }
   return {};
+}
+
+// A sealed segment has at least one batch. An empty file was made on a full disk, which refused it
+// its blocks, and the power cut undid its removal.
+void Recovery::remove_empty(const std::string& directory, std::vector<model::Offset>& bases,
+                            model::Offset sealed_end) {
+  std::erase_if(bases, [&](model::Offset base) {
+    if (base >= sealed_end) return false;
+    const auto info = core_.disk.info(log::segment_file(directory, base, log::kLogSuffix));
+    if (!info || info->size > 0) return false;
+    remove_segment(directory, base);
+    return true;
+  });
 }
 
 base::Status Recovery::sync_directory(const std::string& directory) {

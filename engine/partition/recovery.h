@@ -73,6 +73,8 @@ class Recovery {
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
   base::Status sync_directory(const std::string& directory);
   void remove_segment(const std::string& directory, model::Offset base_offset);
+  void remove_empty(const std::string& directory, std::vector<model::Offset>& bases,
+                    model::Offset sealed_end);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
                              model::Offset& snapshot_offset);
   base::Status rebuild(const std::string& directory, Image& image, RecoveredSegment& segment,

@@ -103,7 +103,8 @@ std::vector<RotRange> inject_rot(io::sim::SimWorld& world, base::RandomStream& r
   std::vector<RotRange> ranges;
   for (const journal::Entry& entry : record.entries) {
     const auto name = names.find({entry.key.topic.value(), entry.key.index.value()});
-    if (name == names.end()) return {};  // internal or deleted: nothing to compare with
+    // Deleted: nothing to compare with. Internal: a group falls back to an older commit.
+    if (name == names.end() || name->second.topic.starts_with("__")) return {};
     ranges.push_back({name->second, entry.base_offset.value(), entry.next_offset.value()});
   }
   const uint64_t position = record.header.position + random.below(record.header.size);
