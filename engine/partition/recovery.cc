@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "engine/log/file_names.h"
@@ -56,7 +58,8 @@ base::Status Recovery::replay(const std::string& journal_path, uint64_t generati
   stats_.damaged_entries += replay.damaged_entries;
   stats_.dropped_records += replay.dropped_records;
   for (size_t i = 0; i < replay.records.size(); ++i) {
-    if (!apply(replay.records[i])) {
+    TRY(const bool applied, apply(replay.records[i]));
+    if (!applied) {
       stats_.dropped_records += replay.records.size() - i;
       break;
     }
@@ -67,8 +70,11 @@ base::Status Recovery::replay(const std::string& journal_path, uint64_t generati
 
 // False: a record that nothing proves acknowledged, with a segment write that did not land: the
 // end.
-bool Recovery::apply(const journal::ReplayedRecord& record) {
-  if (!record.acknowledged && !extents_sound(record)) return false;
+base::Result<bool> Recovery::apply(const journal::ReplayedRecord& record) {
+  if (!record.acknowledged) {
+    TRY(const bool landed, extents_landed(record));
+    if (!landed) return false;
+  }
   for (const auto& replayed : record.entries) {
     if (!known_.contains(replayed.entry.key)) continue;  // the topic was deleted since
     apply_entry(images_[replayed.entry.key], replayed);
@@ -76,7 +82,7 @@ bool Recovery::apply(const journal::ReplayedRecord& record) {
   return true;
 }
 
-bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
+base::Result<bool> Recovery::extents_landed(const journal::ReplayedRecord& record) {
   for (const auto& replayed : record.entries) {
     const journal::Entry& entry = replayed.entry;
     const auto known = known_.find(entry.key);
@@ -84,10 +90,11 @@ bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
     const auto path =
         log::segment_file(known->second, entry.segment_base_offset, log::kLogSuffix);
     const auto file = open(path, false);
-    if (!file) return false;
-    const bool whole = extent_sound(*file, replayed);
+    if (!file && file.error().code == ENOENT) return false;
+    if (!file) return std::unexpected(file.error());
+    const auto landed = extent_landed(*file, path, replayed);
     close(*file);
-    if (!whole) return false;
+    if (!landed || !*landed) return landed;
   }
   return true;
 }
@@ -95,7 +102,8 @@ bool Recovery::extents_sound(const journal::ReplayedRecord& record) {
 // The write of an extent began where the blocks of the segment ended, maybe below the bytes that
 // the entry brings: what the journal had of these must have landed too, for nobody else will have
 // it from now on.
-bool Recovery::extent_sound(io::FileId file, const journal::ReplayedEntry& replayed) {
+base::Result<bool> Recovery::extent_landed(io::FileId file, const std::string& path,
+                                           const journal::ReplayedEntry& replayed) {
   const journal::Entry& entry = replayed.entry;
   const auto images = images_.find(entry.key);
   std::span<const std::byte> older;
@@ -108,24 +116,27 @@ bool Recovery::extent_sound(io::FileId file, const journal::ReplayedEntry& repla
   const uint64_t begin = base::round_down(from, io::kBlockSize);
   const size_t size = entry.inline_begin - begin;
   if (size == 0) return true;
-  auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
-  ASSERT(bytes != nullptr);
   Waiter waiter;
   core_.disk.sync(waiter.op, file);
-  bool whole = wait(waiter.op) >= 0;
-  waiter.read.start(core_.disk, file, {bytes, size}, begin);
-  wait(waiter.read.op());
-  whole = whole && waiter.read.error() == 0 && waiter.read.done() == size;
-  if (whole) {
-    const auto written = std::span<const std::byte>(bytes, size).subspan(from - begin);
-    const size_t old_size = std::min(older.size(), written.size());
-    const auto added = written.subspan(old_size);
-    whole = std::ranges::equal(written.first(old_size), older.first(old_size)) &&
-            base::crc32c(replayed.payload, base::crc32c(added)) == entry.data_checksum;
+  const int32_t synced = wait(waiter.op);
+  // Whether it was acknowledged cannot be told from here: a start that fails loses nothing.
+  if (synced < 0) {
+    return base::error(-synced, fmt::format("cannot sync {}: {}", path, std::strerror(-synced)));
   }
+  const std::unique_ptr<std::byte, void (*)(void*)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size)), std::free);
+  ASSERT(memory != nullptr);
+  waiter.read.start(core_.disk, file, {memory.get(), size}, begin);
+  wait(waiter.read.op());
   stats_.scanned_bytes += size;
-  std::free(bytes);
-  return whole;
+  // A medium that cannot say keeps the record: what is unreadable is quarantined, not given away.
+  if (waiter.read.error() != 0) return true;
+  if (waiter.read.done() < size) return false;
+  const auto written = std::span<const std::byte>(memory.get(), size).subspan(from - begin);
+  const size_t old_size = std::min(older.size(), written.size());
+  const auto added = written.subspan(old_size);
+  return std::ranges::equal(written.first(old_size), older.first(old_size)) &&
+         base::crc32c(replayed.payload, base::crc32c(added)) == entry.data_checksum;
 }
 
 void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replayed) {

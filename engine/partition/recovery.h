@@ -65,10 +65,11 @@ class Recovery {
     std::vector<Image> segments;    // oldest first
   };
 
-  bool apply(const journal::ReplayedRecord& record);
+  base::Result<bool> apply(const journal::ReplayedRecord& record);
   void apply_entry(Images& images, const journal::ReplayedEntry& replayed);
-  bool extents_sound(const journal::ReplayedRecord& record);
-  bool extent_sound(io::FileId file, const journal::ReplayedEntry& replayed);
+  base::Result<bool> extents_landed(const journal::ReplayedRecord& record);
+  base::Result<bool> extent_landed(io::FileId file, const std::string& path,
+                                   const journal::ReplayedEntry& replayed);
 
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
   base::Status sync_directory(const std::string& directory);

@@ -69,10 +69,9 @@ std::map<uint64_t, Found> find_records(InputFile& file, const journal::Superbloc
     if (fault == RecordFault::blank) ++blank_blocks;
     if (fault != RecordFault::none) continue;
     const auto bytes = file.read(at, found.header.size);
-    if (bytes.size() < found.header.size ||
-        journal::decode_record(bytes, found.header, found.entries, found.echo) != RecordFault::none) {
-      continue;
-    }
+    if (bytes.size() < found.header.size) continue;
+    const auto tables = journal::decode_record(bytes, found.header, found.entries, found.echo);
+    if (tables != RecordFault::none) continue;
     for (const Entry& entry : found.entries) {
       found.sound.push_back(journal::payload_sound(bytes, entry));
     }
