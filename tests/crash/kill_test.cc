@@ -20,13 +20,12 @@ namespace {
 constexpr int kCycles = 10;
 constexpr int kRecordsPerMs = 10;
 
-const std::vector<std::string> kSettings = {"--set", "num.partitions=4"};
 
 void kill_under_load(bool forbid_rings) {
   const TempDirectory directory;
   BrokerOptions options{.data = directory.path() + "/data",
                         .forbid_rings = forbid_rings,
-                        .more = kSettings};
+                        .more = kLoadSettings};
   auto broker = std::make_unique<BrokerProcess>(options);
   ASSERT_TRUE(broker->wait_ready()) << broker->log();
   options.port = broker->port();  // the client knows this address
@@ -62,7 +61,7 @@ TEST(Kill, TheSameWithoutRings) { kill_under_load(true); }
 
 TEST(Stop, SigtermUnderLoadExitsCleanlyWithinTenSeconds) {
   const TempDirectory directory;
-  BrokerOptions options{.data = directory.path() + "/data", .more = kSettings};
+  BrokerOptions options{.data = directory.path() + "/data", .more = kLoadSettings};
   auto broker = std::make_unique<BrokerProcess>(options);
   ASSERT_TRUE(broker->wait_ready()) << broker->log();
   options.port = broker->port();

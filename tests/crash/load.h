@@ -17,6 +17,8 @@ namespace weir::crashtest {
 
 inline constexpr const char* kTopic = "load";
 inline constexpr int kPartitions = 4;
+// What a broker needs for it: the topic is made by the first record.
+inline const std::vector<std::string> kLoadSettings = {"--set", "num.partitions=4"};
 
 // The content of record number `id`: its number, then bytes that follow from it.
 std::string content(uint64_t id);

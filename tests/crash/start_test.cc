@@ -23,7 +23,7 @@ constexpr int kRefusal_ms = 30'000;
 
 TEST(Start, ASecondBrokerOnTheDirectoryIsRefused) {
   const TempDirectory directory;
-  const BrokerOptions options{.data = directory.path() + "/data"};
+  const BrokerOptions options{.data = directory.path() + "/data", .more = kLoadSettings};
   BrokerProcess first(options);
   ASSERT_TRUE(first.wait_ready()) << first.log();
   BrokerProcess second(options);
@@ -81,7 +81,9 @@ TEST(Start, WrongUsageSaysWhatIsAllowed) {
 
 TEST(Start, ForbiddenRingsAreReplacedWithOneLine) {
   const TempDirectory directory;
-  BrokerProcess broker({.data = directory.path() + "/data", .forbid_rings = true});
+  BrokerProcess broker({.data = directory.path() + "/data",
+                        .forbid_rings = true,
+                        .more = kLoadSettings});
   ASSERT_TRUE(broker.wait_ready()) << broker.log();
   EXPECT_EQ(broker.count_in_log("io_uring is not usable here"), 1) << broker.log();
   Load load(broker.bootstrap(), 1);
