@@ -391,8 +391,7 @@ void Partition::tell_if_quiet() {
 
 void Partition::prepare_stop() {
   if (removed_ || log_.empty() || services_.journal.failed()) return;
-  keeper_.flush();
-  keeper_.checkpoint(true);
+  keeper_.prepare_stop();
 }
 
 void Partition::touch_cache() {

@@ -112,9 +112,11 @@ void SegmentKeeper::on_space_step(io::Op& op) {
 bool SegmentKeeper::flush() {
   if (log_.empty() || flushing()) return false;
   log::Segment& active = log_.active();
-  const uint64_t stop = base::round_down(active.committed, io::kBlockSize);
   // An extent on its way moves `written` itself.
   if (active.submitted > active.written) return false;
+  const bool with_tail = stopping_ && active.committed == active.end;
+  const uint64_t stop = with_tail ? active.buffer.pad_to_block()
+                                  : base::round_down(active.committed, io::kBlockSize);
   if (active.file == io::kNoFile || stop <= active.written) return false;
   flush_end_ = std::min(stop, active.written + kFlushMax);
   flush_segment_ = &active;
@@ -133,11 +135,24 @@ void SegmentKeeper::on_flush(io::WholeWrite& write) {
     return tell_idle();
   }
   // The segment may have been rolled meanwhile; it is not sealed before this.
-  std::exchange(flush_segment_, nullptr)->written = flush_end_;
+  log::Segment& segment = *std::exchange(flush_segment_, nullptr);
+  // A last partial block is in the file for whoever reads that; the journal answers for it.
+  segment.written = std::min(flush_end_, base::round_down(segment.end, io::kBlockSize));
+  segment.submitted = segment.written;
   owner_.on_flushed();
+  if (stopping_) {
+    stopping_ = flush_end_ < segment.end;
+    flush();
+  }
   checkpoint(false);
   seal_next();
   tell_idle();
+}
+
+void SegmentKeeper::prepare_stop() {
+  stopping_ = true;
+  flush();
+  checkpoint(true);
 }
 
 bool SegmentKeeper::has_unsealed() const {

@@ -48,6 +48,9 @@ class SegmentKeeper {
   // false.
   bool flush();
   bool flushing() const { return flush_write_.armed(); }
+  // Nothing will be appended any more: everything committed goes to the segment, the last partial
+  // block too, padded, so that the file can be read without the journal; then a checkpoint.
+  void prepare_stop();
   // Seals the oldest segment that is full and wholly committed, if any and if idle.
   void seal_next();
   bool has_unsealed() const;  // besides the active segment
@@ -90,6 +93,7 @@ class SegmentKeeper {
   io::WholeWrite flush_write_;
   log::Segment* flush_segment_ = nullptr;
   uint64_t flush_end_ = 0;
+  bool stopping_ = false;  // and the end is not in the file yet
 
   io::Op seal_op_;
   log::SegmentSealer sealer_;

@@ -7,6 +7,9 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <thread>
@@ -58,6 +61,47 @@ void kill_under_load(bool forbid_rings) {
 TEST(Kill, AcknowledgedRecordsAreThereOnceAndUnchanged) { kill_under_load(false); }
 
 TEST(Kill, TheSameWithoutRings) { kill_under_load(true); }
+
+uint32_t big_endian(const std::string& bytes, size_t at) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<uint8_t>(bytes[at + i]);
+  return value;
+}
+
+// Records in the segment files of the load's topic, as any reader of Kafka segments counts them.
+uint64_t records_in_segments(const std::string& data) {
+  constexpr size_t kLengthAt = 8;
+  constexpr size_t kLengthEnd = 12;
+  constexpr size_t kCountAt = 57;
+  constexpr size_t kHeaderSize = 61;
+  uint64_t records = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(data + "/topics")) {
+    const bool of_load = entry.path().parent_path().filename().string().starts_with(kTopic);
+    if (!of_load || entry.path().extension() != ".log") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    for (size_t at = 0; at + kHeaderSize <= bytes.size();) {
+      const uint32_t length = big_endian(bytes, at + kLengthAt);
+      if (length == 0) break;
+      records += big_endian(bytes, at + kCountAt);
+      at += kLengthEnd + length;
+    }
+  }
+  return records;
+}
+
+TEST(Stop, SegmentFilesHoldEverythingAfterACleanStop) {
+  const TempDirectory directory;
+  const BrokerOptions options{.data = directory.path() + "/data", .more = kLoadSettings};
+  BrokerProcess broker(options);
+  ASSERT_TRUE(broker.wait_ready()) << broker.log();
+  Load load(broker.bootstrap(), 1);
+  ASSERT_TRUE(load.wait_acked(50)) << load.error();
+  ASSERT_TRUE(load.finish()) << load.error();
+  broker.send(SIGTERM);
+  ASSERT_EQ(broker.wait_end(10'000), 0) << broker.log();
+  EXPECT_EQ(records_in_segments(options.data), load.acked_count());
+}
 
 TEST(Stop, SigtermUnderLoadExitsCleanlyWithinTenSeconds) {
   const TempDirectory directory;
