@@ -16,24 +16,6 @@ constexpr size_t kRecordSizeMin = 7;
 // What is parsed before the first skip: attributes, varlong, two varints.
 constexpr size_t kRecordHeadSizeMax = 1 + base::kVarint64SizeMax + 2 * base::kVarint32SizeMax;
 
-// Records that lie in memory as a whole.
-class MemorySource {
- public:
-  explicit MemorySource(std::span<const std::byte> bytes)
-      : position(bytes.data()), end(bytes.data() + bytes.size()) {}
-
-  void ensure(size_t) {}
-  bool skip(size_t size) {
-    if (size > static_cast<size_t>(end - position)) return false;
-    position += size;
-    return true;
-  }
-  bool at_end() { return position == end; }
-
-  const std::byte* position;
-  const std::byte* end;
-};
-
 // Records coming out of an inflater, through a window that is refilled as it is used up.
 class InflatedSource {
  public:
@@ -75,10 +57,25 @@ class InflatedSource {
   std::span<std::byte> window_;
 };
 
+// A varint of two bytes, which is never 0 in its shortest form; else 0, and nothing is read.
+[[gnu::always_inline]] inline uint32_t load_two_bytes(const std::byte*& from,
+                                                      const std::byte* end) {
+  if (end - from < 2) return 0;
+  const auto high = std::to_integer<uint32_t>(from[1]);
+  if (high >= 0x80) return 0;
+  const uint32_t value = (std::to_integer<uint32_t>(from[0]) & 0x7f) | high << 7;
+  if (value != 0) from += 2;
+  return value;
+}
+
 [[gnu::always_inline]] inline bool read_varint(const std::byte*& from, const std::byte* end,
                                                int32_t& value) {
   if (from != end && std::to_integer<uint8_t>(*from) < 0x80) [[likely]] {
     value = base::unzigzag32(std::to_integer<uint32_t>(*from++));
+    return true;
+  }
+  if (const uint32_t two = load_two_bytes(from, end); two != 0) [[likely]] {
+    value = base::unzigzag32(two);
     return true;
   }
   const auto varint = base::load_varint32({from, end});
@@ -93,17 +90,21 @@ class InflatedSource {
     value = base::unzigzag32(std::to_integer<uint32_t>(*from++));
     return true;
   }
+  if (const uint32_t two = load_two_bytes(from, end); two != 0) [[likely]] {
+    value = base::unzigzag32(two);
+    return true;
+  }
   const auto varint = base::load_varint64({from, end});
   value = varint.value;
   from += varint.size;
   return varint.size != 0;
 }
 
-// Walks `count` records; record(index, timestamp delta, has key) judges each. False: malformed.
-template <class Source>
-class RecordWalk {
+// Walks `count` records that come out of an inflater; on_record(index, timestamp delta, has key)
+// judges each. False: malformed.
+class InflatedWalk {
  public:
-  explicit RecordWalk(Source& source) : source_(source) {}
+  explicit InflatedWalk(InflatedSource& source) : source_(source) {}
 
   template <class OnRecord>
   bool run(int32_t count, OnRecord&& on_record) {
@@ -181,9 +182,64 @@ class RecordWalk {
     return read_field(size) && skip_nullable(size);
   }
 
-  Source& source_;
+  InflatedSource& source_;
   size_t left_ = 0;  // bytes of the record still to come
 };
+
+// A field of `size` bytes, or -1 for null, is passed over.
+[[gnu::always_inline]] inline bool skip_bytes(const std::byte*& from, const std::byte* end,
+                                              int32_t size) {
+  if (size <= 0) return size >= -1;
+  if (size > end - from) return false;
+  from += size;
+  return true;
+}
+
+[[gnu::always_inline]] inline bool skip_field(const std::byte*& from, const std::byte* end) {
+  int32_t size = 0;
+  return read_varint(from, end, size) && skip_bytes(from, end, size);
+}
+
+bool skip_headers(const std::byte*& from, const std::byte* end, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) {
+    int32_t key_size = 0;
+    if (!read_varint(from, end, key_size) || key_size < 0 || !skip_bytes(from, end, key_size) ||
+        !skip_field(from, end)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The same for records that lie in memory as a whole. Where the next record begins is known from
+// the length alone, so that a processor can look at several records at once.
+template <class OnRecord>
+bool walk_memory(std::span<const std::byte> records, int32_t count, OnRecord& on_record) {
+  const std::byte* at = records.data();
+  const std::byte* const records_end = at + records.size();
+  for (int32_t index = 0; index < count; ++index) {
+    int32_t length = 0;
+    if (!read_varint(at, records_end, length) || length <= 0 || length > records_end - at) {
+      return false;
+    }
+    const std::byte* from = at + 1;  // attributes: none are defined
+    at += length;
+    int64_t timestamp_delta = 0;
+    int32_t offset_delta = 0;
+    int32_t key_size = 0;
+    int32_t header_count = 0;
+    if (!read_varlong(from, at, timestamp_delta) || !read_varint(from, at, offset_delta) ||
+        !read_varint(from, at, key_size) || offset_delta != index ||
+        !skip_bytes(from, at, key_size) || !skip_field(from, at) ||
+        !read_varint(from, at, header_count) || header_count < 0) {
+      return false;
+    }
+    if (header_count > 0 && !skip_headers(from, at, header_count)) return false;
+    if (from != at) return false;
+    on_record(index, timestamp_delta, key_size >= 0);
+  }
+  return at == records_end;
+}
 
 // Collects what records say about keys and time.
 class RecordChecks {
@@ -354,14 +410,13 @@ bool BatchValidator::check_records(const BatchView& batch, const BatchRules& rul
   RecordChecks checks(rules, batch.base_timestamp(), bad_records_);
   bool well_formed = false;
   if (batch.compression() == Compression::none) {
-    MemorySource source(batch.records());
     well_formed = static_cast<size_t>(count) <= batch.records().size() / kRecordSizeMin &&
-                  RecordWalk(source).run(count, checks);
+                  walk_memory(batch.records(), count, checks);
   } else {
     if (window_ == nullptr) window_ = std::make_unique<std::array<std::byte, kWindowSize>>();
     inflater_.begin(batch.compression(), batch.records());
     InflatedSource source(inflater_, *window_);
-    well_formed = RecordWalk(source).run(count, checks);
+    well_formed = InflatedWalk(source).run(count, checks);
     if (inflater_.status() == InflateStatus::too_large) {
       return refuse(verdict, ErrorCode::message_too_large, "the batch inflates to too much");
     }
