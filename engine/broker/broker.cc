@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/journal/creation.h"
 #include "engine/journal/journal.h"
 #include "engine/log/file_names.h"
 #include "engine/model/ports.h"
@@ -21,17 +22,12 @@ struct Waiter {
   io::Op op;
 };
 
-base::Status make_directory(io::CoreIo& core, const std::string& path,
-                            const std::string& parent) {
+// Not durable before its parent is synced.
+base::Status make_directory(io::CoreIo& core, const std::string& path) {
   Waiter waiter;
   core.disk.make_directory(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
-  if (waiter.op.result() == -EEXIST) return {};
-  if (waiter.op.result() >= 0) {
-    core.disk.sync_directory(waiter.op, parent.c_str());
-    core.loop.run_until(waiter.op);
-  }
-  if (waiter.op.result() >= 0) return {};
+  if (waiter.op.result() >= 0 || waiter.op.result() == -EEXIST) return {};
   return base::error(-waiter.op.result(), fmt::format("cannot make directory {}: {}", path,
                                                       std::strerror(-waiter.op.result())));
 }
@@ -88,9 +84,10 @@ void Broker::on_core_start(io::CoreIo& core) {
 base::Status Broker::boot(io::CoreIo& core) {
   const int64_t started_ns = core.clock.now().ns;
   CHECK_OK(read_state(core));
-  CHECK_OK(make_directory(core, log::topics_directory(config_.server.data_dir),
-                          config_.server.data_dir));
-  CHECK_OK(make_directory(core, config_.server.data_dir + "/journal", config_.server.data_dir));
+  const std::string& data_dir = config_.server.data_dir;
+  CHECK_OK(make_directory(core, log::topics_directory(data_dir)));
+  CHECK_OK(make_directory(core, data_dir + "/journal"));
+  CHECK_OK(sync_directory(core, data_dir));
   for (uint16_t i = 0; i < core.core_count; ++i) {
     calls_.push_back(std::make_unique<ControlCall>());
     calls_.back()->bind_reply<&Broker::on_reply>(*this);
@@ -159,20 +156,21 @@ base::Status Broker::recover(io::CoreIo& core) {
 
 base::Status Broker::make_journals(io::CoreIo& core) {
   data_.journal_generation = static_cast<uint64_t>(meta_.journal_generation) + 1;
+  std::vector<journal::NewJournal> journals;
   for (uint16_t i = 0; i < core.core_count; ++i) {
     ControlCall& call = *calls_[i];
     call.data = &data_;
     call.log_id = random_log_id(core.random);
     call.journal_path = journal_path(i, data_.journal_generation);
-    const journal::Superblock superblock{.log_id = call.log_id,
-                                         .generation = data_.journal_generation,
-                                         .core = i,
-                                         .core_count = core.core_count};
     // A start that failed may have left a file of this name.
     remove_file(core, call.journal_path);
-    CHECK_OK(journal::create_journal(core.loop, core.disk, call.journal_path, superblock,
-                                     config_.journal.size_initial));
+    journals.push_back({call.journal_path, {.log_id = call.log_id,
+                                            .generation = data_.journal_generation,
+                                            .core = i,
+                                            .core_count = core.core_count}});
   }
+  CHECK_OK(journal::create_journals(core.loop, core.disk, journals,
+                                    config_.journal.size_initial));
   return sync_directory(core, config_.server.data_dir + "/journal");
 }
 

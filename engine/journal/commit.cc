@@ -22,7 +22,7 @@ constexpr size_t kPayloadBegin = 16_KiB;
 static_assert(kHeaderSize + 2 * kTableEntries * kEntrySize <= kPayloadBegin);
 static_assert(kHeaderSize + kTableEntries * kEntrySize <= 2 * io::kBlockSize);
 constexpr size_t kPackedPayloadMax = 16_KiB;
-constexpr uint64_t kExtentBytesMax = 4_MiB;
+constexpr uint64_t kExtentBytesMax = 1_MiB;
 constexpr size_t kExtentsMax = 64;
 
 // What pack() makes of so many entries, the echo's among them, with so much payload.

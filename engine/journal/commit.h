@@ -47,6 +47,8 @@ class Commit {
   void add_extent(io::FileId file, uint64_t position, std::span<const io::Slice> pieces);
 
   bool empty() const { return entries_.empty(); }
+  // Others are in flight: the device is busy, so bytes should be written once where that is possible.
+  bool beside_others() const { return beside_others_; }
   // The journal is short of space: sources may carry old bytes forward but bring no new ones.
   bool carry_only() const { return carry_only_; }
 
@@ -55,6 +57,7 @@ class Commit {
 
   void reset();
   void set_carry_only(bool only) { carry_only_ = only; }
+  void set_beside_others(bool beside) { beside_others_ = beside; }
   // The entry table of the record before; it stays as it is until seal().
   void set_echo(std::span<const Entry> echo) { echo_ = echo; }
   // The record must not become larger; at most record_size_max.
@@ -85,6 +88,7 @@ class Commit {
   uint32_t writes_in_flight_ = 0;
   int error_ = 0;
   bool carry_only_ = false;
+  bool beside_others_ = false;
   bool finished_ = false;  // all its writes are; earlier commits may not be
   int64_t submitted_ns_ = 0;
 };

@@ -52,6 +52,7 @@ void Journal::on_open(io::Op& op) {
 
 void Journal::mark_dirty(Source& source, uint64_t bytes) {
   ASSERT(!failed_);
+  if (source.waiting_bytes_ == 0 && bytes > 0) ++waiting_sources_;
   source.waiting_bytes_ += bytes;
   waiting_bytes_ += bytes;
   if (!source.Source::DirtyHook::linked()) dirty_.push_back(source);
@@ -68,8 +69,7 @@ void Journal::set_needed(Source& source, uint64_t sequence) {
 }
 
 void Journal::forget(Source& source) {
-  waiting_bytes_ -= source.waiting_bytes_;
-  source.waiting_bytes_ = 0;
+  forget_waiting(source);
   source.Source::DirtyHook::unlink();
   source.Source::NeedHook::unlink();
   source.oldest_needed_ = 0;
@@ -80,9 +80,21 @@ void Journal::schedule() {
   if (!turn_end_op_.armed()) core_.loop.at_turn_end(turn_end_op_);
 }
 
+void Journal::forget_waiting(Source& source) {
+  if (source.waiting_bytes_ > 0) --waiting_sources_;
+  waiting_bytes_ -= source.waiting_bytes_;
+  source.waiting_bytes_ = 0;
+}
+
+// Beside others a commit starts when much waits. A file pays for every durable write, however small:
+// bytes spread thinly over many sources wait a little longer, and as a commit takes the oldest
+// sources with all they have, a few of them fill it next time.
 bool Journal::may_start() const {
   if (failed_ || free_.empty() || dirty_.empty()) return false;
-  return in_flight_.empty() || waiting_bytes_ >= config_.early_commit_bytes;
+  if (in_flight_.empty()) return true;
+  if (waiting_bytes_ < config_.early_commit_bytes) return false;
+  return waiting_bytes_ >= waiting_sources_ * 2 * config_.extent_threshold ||
+         waiting_bytes_ >= 2 * config_.early_commit_bytes;
 }
 
 void Journal::on_turn_end(io::Op&) {
@@ -101,8 +113,7 @@ void Journal::gather(Commit& commit) {
   while (Source* source = dirty_.pop_front()) {
     const bool all = source->contribute(commit);
     if (all) {
-      waiting_bytes_ -= source->waiting_bytes_;
-      source->waiting_bytes_ = 0;
+      forget_waiting(*source);
     } else {
       full.push_back(*source);
       if (!commit.carry_only() && !commit.room_inline(config_.extent_threshold)) break;
@@ -119,6 +130,7 @@ bool Journal::start_commit(bool frontier) {
   Commit& commit = *free_.back();
   commit.reset();
   commit.set_echo(previous_entries_);
+  commit.set_beside_others(!in_flight_.empty());
   commit.set_carry_only(free < config_.record_size_max + reserve());
   if (commit.carry_only()) {
     if (!stalled_) ++metrics_.stalls;
@@ -156,6 +168,7 @@ bool Journal::start_commit(bool frontier) {
   live_.push_back({header.sequence, header.position, size});
   live_bytes_ += size;
   metrics_.record_bytes += size;
+  metrics_.extents += commit.targets_.size();
   metrics_.extent_bytes += commit.extent_bytes_;
   if (frontier) ++metrics_.frontier_records;
   frontier_wanted_ = false;
@@ -275,6 +288,7 @@ void Journal::fail(int error) {
   }
   while (Source* source = dirty_.pop_front()) source->commit_failed();
   waiting_bytes_ = 0;
+  waiting_sources_ = 0;
   if (failure_op_ && !failure_op_->armed()) core_.loop.post(*failure_op_, -error);
 }
 
@@ -338,60 +352,6 @@ void Journal::close(io::Op& done) {
   core_.loop.timers().cancel(frontier_timer_);
   if (file_ == io::kNoFile) return core_.loop.post(done);
   core_.disk.close(done, std::exchange(file_, io::kNoFile));
-}
-
-base::Status create_journal(io::Loop& loop, io::Disk& disk, const std::string& path,
-                            const Superblock& superblock, uint64_t size) {
-  struct Steps {
-    io::Op op;
-    io::WholeWrite write;
-    void on_op(io::Op&) {}
-    void on_write(io::WholeWrite&) { done = true; }
-    bool done = false;
-  } steps;
-  steps.op.bind<&Steps::on_op>(steps);
-  steps.write.bind<&Steps::on_write>(steps);
-  const auto failure = [&](const char* what, int code) {
-    return base::error(code, fmt::format("{} {}: {}", what, path, std::strerror(code)));
-  };
-
-  disk.open(steps.op, path.c_str(), {.create = true, .direct = true});
-  loop.run_until(steps.op);
-  if (steps.op.result() < 0) return failure("cannot create journal", -steps.op.result());
-  const io::FileId file(steps.op.result());
-
-  constexpr size_t kChunk = kRecordsBegin;
-  auto* block = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kChunk));
-  int error = 0;
-  // Zeros first: superblocks that are there mean that the rest is.
-  std::memset(block, 0, kChunk);
-  for (uint64_t at = kRecordsBegin; at < size && error == 0;) {
-    steps.write.pieces().clear();
-    uint64_t bytes = 0;
-    while (at + bytes < size && steps.write.pieces().size() < io::kSlicesMax) {
-      const uint64_t piece = std::min<uint64_t>(kChunk, size - at - bytes);
-      steps.write.pieces().push_back({block, piece});
-      bytes += piece;
-    }
-    steps.write.start(disk, file, at, io::Durability::on_completion);
-    loop.run_until(steps.write.op());
-    error = steps.write.error();
-    at += bytes;
-  }
-  for (uint32_t copy = 0; copy < kSuperblockCopies; ++copy) {
-    encode_superblock(superblock, copy, {block + copy * io::kBlockSize, io::kBlockSize});
-  }
-  if (error == 0) {
-    steps.write.pieces().assign(1, {block, kChunk});
-    steps.write.start(disk, file, 0, io::Durability::on_completion);
-    loop.run_until(steps.write.op());
-    error = steps.write.error();
-  }
-  std::free(block);
-  disk.close(steps.op, file);
-  loop.run_until(steps.op);
-  if (error != 0) return failure("cannot write journal", error);
-  return {};
 }
 
 }  // namespace weir::journal

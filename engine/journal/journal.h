@@ -32,7 +32,7 @@ class Journal {
   Journal(const Journal&) = delete;
   ~Journal();
 
-  // Opens a file made by create_journal(); `done` completes with 0 or -errno.
+  // Opens a file made by create_journals(); `done` completes with 0 or -errno.
   void open(const std::string& path, const LogId& log_id, uint64_t generation, io::Op& done);
 
   // `bytes` more wait at the source; 0 for a carry.
@@ -70,6 +70,7 @@ class Journal {
   void on_frontier_timer();
   void schedule();
   bool may_start() const;
+  void forget_waiting(Source& source);
   bool start_commit(bool frontier);
   void gather(Commit& commit);
   bool place(uint32_t size, uint64_t& position);
@@ -110,6 +111,7 @@ class Journal {
   base::IntrusiveList<Source, Source::DirtyHook> dirty_;
   base::IntrusiveList<Source, Source::NeedHook> needed_;  // ascending oldest_needed
   uint64_t waiting_bytes_ = 0;
+  uint64_t waiting_sources_ = 0;  // those that have some of them
   std::vector<std::unique_ptr<Commit>> free_;
   std::deque<std::unique_ptr<Commit>> in_flight_;  // oldest first
 
@@ -126,10 +128,5 @@ class Journal {
   bool failed_ = false;
   bool last_had_entries_ = false;  // an empty record needs no frontier behind it
 };
-
-// Straight-line, at start: makes the file with superblock copies and zeros, synced; not yet its
-// directory.
-base::Status create_journal(io::Loop& loop, io::Disk& disk, const std::string& path,
-                            const Superblock& superblock, uint64_t size);
 
 }  // namespace weir::journal

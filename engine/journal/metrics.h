@@ -11,6 +11,7 @@ struct Metrics {
   uint64_t commits = 0;
   uint64_t frontier_records = 0;
   uint64_t record_bytes = 0;
+  uint64_t extents = 0;
   uint64_t extent_bytes = 0;
   uint64_t growths = 0;
   uint64_t stalls = 0;  // a commit waited for journal space
@@ -21,6 +22,7 @@ struct Metrics {
     metric("weir_journal_frontier_records_total", "empty records written when idle",
            m.frontier_records);
     metric("weir_journal_record_bytes_total", "bytes of journal records written", m.record_bytes);
+    metric("weir_journal_extents_total", "segment writes of commits", m.extents);
     metric("weir_journal_extent_bytes_total", "bytes written straight to segments by commits",
            m.extent_bytes);
     metric("weir_journal_growths_total", "steps in which a journal grew", m.growths);

@@ -171,7 +171,8 @@ bool Partition::contribute(journal::Commit& commit) {
 bool Partition::contribute_segment(journal::Commit& commit, log::Segment& segment) {
   const uint64_t size = segment.end - segment.gathered;
   const uint64_t stop = base::round_down(segment.end, io::kBlockSize);
-  const bool large = size >= services_.journal.config().extent_threshold ||
+  const uint64_t threshold = services_.journal.config().extent_threshold;
+  const bool large = size >= (commit.beside_others() ? threshold / 2 : threshold) ||
                      size > commit.inline_capacity();
   const bool direct = large && segment.file != io::kNoFile && !keeper_.flushing();
   journal::Entry entry;

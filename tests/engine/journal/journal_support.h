@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/journal/creation.h"
 #include "engine/journal/journal.h"
 #include "engine/journal/replay.h"
 #include "io/base/crc32c.h"
@@ -150,7 +151,9 @@ class JournalWorld {
     core().disk.sync_directory(op_, "/data");
     wait();
     const Superblock superblock{log_id(), 1, 0, 1};
-    EXPECT_TRUE(create_journal(core().loop, core().disk, kPath, superblock, config_.size_initial));
+    const NewJournal journal{kPath, superblock};
+    EXPECT_TRUE(create_journals(core().loop, core().disk, std::span(&journal, 1),
+                                config_.size_initial));
     journal_ = std::make_unique<Journal>(core(), config_);
     journal_->open(kPath, log_id(), 1, op_);
     wait();
