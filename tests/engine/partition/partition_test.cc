@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "io/sim/sim_disk.h"
 #include "tests/engine/partition/partition_world.h"
 
@@ -309,6 +311,37 @@ TEST(Partition, a_segment_may_be_sealed_while_it_is_read) {
   }
 }
 
+// Journal space comes back only by flushes, seals and carries, each of which may wait for another.
+TEST(Partition, a_journal_short_of_space_never_gets_stuck) {
+  uint64_t stalls = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    base::RandomStream random(seed, "sizes");
+    WorldOptions options;
+    options.partition_count = static_cast<int32_t>(random.between(1, 3));
+    options.settings.segment_bytes = random.between(2, 8) * 32_KiB;
+    options.partition.flush_bytes = random.between(2, 32) * 8_KiB;
+    options.journal.early_commit_bytes = random.between(1, 64) << 10;
+    options.journal.commits_in_flight_max = static_cast<uint32_t>(random.between(1, 4));
+    std::deque<Call<AppendRequest>> calls;
+    std::deque<log::Buffer> batches;
+    PartitionWorld world(seed, options);
+    ASSERT_TRUE(world.start());
+    for (int i = 0; i < 120; ++i) {
+      const size_t size = random.chance(0.2) ? random.between(20'000, 70'000) : random.below(5'000);
+      batches.push_back(log::make_batch(1, i, size));
+      world.send_append(calls.emplace_back(), batches.back(),
+                        static_cast<int32_t>(random.below(3)) % options.partition_count);
+      if (random.chance(0.4)) world.sim().run_for(static_cast<int64_t>(random.below(300'000)));
+    }
+    for (auto& call : calls) {
+      ASSERT_TRUE(world.run_until([&] { return call.done; })) << "seed " << seed;
+      ASSERT_EQ(call.error, ErrorCode::none);
+    }
+    stalls += world.journal().metrics().stalls;
+  }
+  EXPECT_GT(stalls, 100u);
+}
+
 TEST(Partition, removal_answers_what_waits_and_takes_the_files_away) {
   WorldOptions options;
   options.partition_count = 2;
@@ -345,6 +378,28 @@ TEST(Partition, removal_answers_what_waits_and_takes_the_files_away) {
       EXPECT_EQ(path.find("deleted"), std::string::npos) << path;
     }
     EXPECT_EQ(open_files(world), before + 1) << "only the other one's segment";
+  }
+}
+
+TEST(Partition, removal_ends_at_whatever_moment_it_comes) {
+  WorldOptions options;
+  options.settings.segment_bytes = 128_KiB;
+  options.partition.flush_bytes = 8_KiB;
+  options.sim.faults.stuck_io = 0.2;  // so that a commit may outlast other work
+  options.sim.faults.stuck_io_ns = 2'000'000;
+  const auto batch = log::make_batch(1, 1, 9'000);
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    base::RandomStream random(seed, "moment");
+    std::deque<Call<AppendRequest>> calls;
+    PartitionWorld world(seed, options);
+    ASSERT_TRUE(world.start());
+    for (uint64_t count = random.between(1, 80); count > 0; --count) {
+      world.send_append(calls.emplace_back(), batch);
+      world.sim().run_for(static_cast<int64_t>(random.below(200'000)));
+    }
+    world.table().remove(key_of(0));
+    for (const auto& call : calls) ASSERT_TRUE(world.run_until([&] { return call.done; }));
+    ASSERT_TRUE(world.run_until([&] { return world.table().quiet(); })) << "seed " << seed;
   }
 }
 

@@ -318,5 +318,17 @@ TEST_P(RecoverySeeds, whatever_was_acknowledged_survives) {
 }
 INSTANTIATE_TEST_SUITE_P(few_hundred, RecoverySeeds, testing::Range<uint64_t>(0, 10));
 
+// Seeds that found something are run for ever.
+TEST(RecoveryKeptSeeds, what_was_found_once_stays_found) {
+  for (const uint64_t seed : {
+           5500u,  // a full segment was not sealed: its snapshot waited for a stalled journal
+           7703u,  // the same
+       }) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    CrashRun run(seed, draw_options(seed));
+    run.run(4);
+  }
+}
+
 }  // namespace
 }  // namespace weir::partition
