@@ -71,6 +71,7 @@ class Journal {
   void schedule();
   bool may_start() const;
   bool start_commit(bool frontier);
+  void oldest_first();
   void gather(Commit& commit);
   bool place(uint32_t size, uint64_t& position);
   uint64_t free_space() const;

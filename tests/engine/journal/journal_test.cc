@@ -163,6 +163,16 @@ TEST(Journal, a_stalled_ring_goes_on_when_sources_carry) {
   }
 }
 
+TEST(Journal, what_is_short_goes_to_those_who_hold_the_oldest_records) {
+  // More sources than the reserve has room for: the order decides.
+  JournalWorld world(11);
+  for (int round = 0; round < 60; ++round) {
+    for (size_t i = 0; i < 12; ++i) world.source(i).append(6'000);
+    ASSERT_TRUE(world.run_until([&] { return world.all_acked(); })) << "round " << round;
+  }
+  EXPECT_GT(world.journal().metrics().stalls, 0u);
+}
+
 TEST(Journal, a_source_that_goes_holds_nothing_back) {
   JournalWorld world(12);
   auto leaver = std::make_unique<TestSource>(world.journal(), 99);
