@@ -28,7 +28,7 @@ struct Made {
 
 class HandMade {
  public:
-  HandMade() : world_(1) {
+  explicit HandMade(uint64_t seed = 1) : world_(seed) {
     base::set_log_level(base::LogLevel::off);
     image_.resize(kFileSize);
     for (uint32_t copy = 0; copy < kSuperblockCopies; ++copy) superblock(copy, log_id(), 1);
@@ -83,11 +83,17 @@ class HandMade {
   std::vector<std::byte>& image() { return image_; }
 
   base::Result<Replay> replay(uint64_t generation = 1) {
+    write(io::Durability::on_completion);
+    return replay_written(generation);
+  }
+  void write(io::Durability durability) {
     const auto file = io::sim::open_file(world_, kPath);
     const std::string text(reinterpret_cast<const char*>(image_.data()), image_.size());
-    EXPECT_EQ(io::sim::write_file(world_, file, text, 0, io::Durability::on_completion),
+    EXPECT_EQ(io::sim::write_file(world_, file, text, 0, durability),
               static_cast<int32_t>(text.size()));
     io::sim::wait(world_, [&](io::Op& op) { world_.core(0).disk.close(op, file); });
+  }
+  base::Result<Replay> replay_written(uint64_t generation = 1) {
     return replay_journal(world_.core(0).loop, world_.core(0).disk, kPath, generation);
   }
   io::sim::SimWorld& world() { return world_; }
@@ -279,6 +285,23 @@ TEST(Replay, refuses_another_generation_and_what_is_no_journal) {
   HandMade short_file;
   short_file.image().resize(100);
   EXPECT_FALSE(short_file.replay());
+}
+
+// L10: what is read may be in the device's cache only; decisions must not rest on it.
+TEST(Replay, what_was_found_once_survives_a_power_cut) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    HandMade journal(seed);
+    journal.chain(1, 6).write(io::Durability::none);
+    ASSERT_EQ(io::sim::sync_directory(journal.world(), "/data"), 0);
+    const auto first = journal.replay_written();
+    ASSERT_TRUE(first);
+    ASSERT_EQ(sequences(*first), (Sequences{1, 2, 3, 4, 5, 6}));
+    journal.world().crash(io::sim::CrashKind::power_cut);
+    journal.world().restart(1);
+    const auto second = journal.replay_written();
+    ASSERT_TRUE(second) << "seed " << seed;
+    EXPECT_EQ(sequences(*second), sequences(*first)) << "seed " << seed;
+  }
 }
 
 TEST(Replay, goes_on_over_unreadable_blocks) {
