@@ -107,7 +107,21 @@ void Journal::on_turn_end(io::Op&) {
   finish_drain();
 }
 
+// Space that is short goes to those who hold the oldest records: only they give any back.
+void Journal::oldest_first() {
+  base::IntrusiveList<Source, Source::DirtyHook> others;
+  others.splice_back(dirty_);
+  for (Source* source = needed_.empty() ? nullptr : &needed_.front(); source != nullptr;
+       source = needed_.next(*source)) {
+    if (!source->Source::DirtyHook::linked()) continue;
+    source->Source::DirtyHook::unlink();
+    dirty_.push_back(*source);
+  }
+  dirty_.splice_back(others);
+}
+
 void Journal::gather(Commit& commit) {
+  if (commit.carry_only()) oldest_first();
   // A source that has more than fits goes to the back, so that the others get their turn.
   base::IntrusiveList<Source, Source::DirtyHook> full;
   while (Source* source = dirty_.pop_front()) {

@@ -72,6 +72,7 @@ class Journal {
   bool may_start() const;
   void forget_waiting(Source& source);
   bool start_commit(bool frontier);
+  void oldest_first();
   void gather(Commit& commit);
   bool place(uint32_t size, uint64_t& position);
   uint64_t free_space() const;

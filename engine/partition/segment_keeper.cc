@@ -223,7 +223,9 @@ void SegmentKeeper::snapshot_when_committed() {
   if (snapshot_bytes_.empty()) return checkpoint_over();
   if (owner_.committed_offset() < snapshot_offset_) {
     checkpoint_stage_ = CheckpointStage::awaiting_commit;
-    return;
+    // Whoever waited for the ledger to be written hears of nothing else.
+    seal_next();
+    return tell_idle();
   }
   checkpoint_stage_ = CheckpointStage::opening_snapshot;
   checkpoint_final_path_ =

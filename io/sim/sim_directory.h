@@ -19,6 +19,8 @@
 namespace weir::io::sim {
 
 struct SimNode;
+// OpenOptions::locked: kept alive by the open handle and by every request made through it.
+struct FileLock {};
 using SimNodePtr = std::shared_ptr<SimNode>;
 
 // A file or a directory; it lives as long as an entry or an open handle refers to it.
@@ -27,6 +29,7 @@ struct SimNode {
   uint64_t id = 0;
   int64_t modified_ms = 0;
   SimFile file;
+  std::weak_ptr<FileLock> lock;  // alive: someone holds it
   std::map<std::string, SimNodePtr, std::less<>> visible;
   std::map<std::string, SimNodePtr, std::less<>> durable;
 };

@@ -185,7 +185,13 @@ int32_t DiskMedia::perform_open(Request& request) {
     tree_.complete(tree_.last_change(), ++completions_);
     node = tree_.find(request.path);
   }
-  return request.disk->add_handle(std::move(node), request.options).value();
+  std::shared_ptr<FileLock> lock;
+  if (request.options.locked) {
+    if (!node->lock.expired()) return -EWOULDBLOCK;
+    lock = std::make_shared<FileLock>();
+    node->lock = lock;
+  }
+  return request.disk->add_handle(std::move(node), std::move(lock), request.options).value();
 }
 
 int32_t DiskMedia::perform_read(Request& request) {
@@ -249,13 +255,14 @@ int32_t DiskMedia::perform_entry(Request& request) {
   return result;
 }
 
-void DiskMedia::crash(CrashKind kind) {
+void DiskMedia::crash(CrashKind kind, bool forget_locks) {
   for (auto it = in_flight_.begin(); it != in_flight_.end();) {
     Request& request = it->second;
     if (request.op != nullptr) {
       scheduler_.abandon(*request.op);
       request.op = nullptr;
       request.disk = nullptr;
+      if (forget_locks) request.lock.reset();
       ++landing_count_;
     }
     bool lands = kind == CrashKind::process_kill && (request.begun || !request.path.empty());

@@ -4,8 +4,10 @@
 //
 // Every operation takes a seeded latency, so completions are reordered. A write becomes visible at
 // its submission or at its completion; a process kill lets it land later, a power cut decides
-// sector by sector (sim_file.h). Buffers of reads in flight hold 0xDB; a write whose buffer is not
-// the same at its completion as at its submission stops the run: "buffer changed while in flight".
+// sector by sector (sim_file.h). The lock of a locked file is free again when its handle is closed,
+// or its process dead, and its last operation has landed. Buffers of reads in flight hold 0xDB; a
+// write whose buffer is not the same at its completion as at its submission stops the run: "buffer
+// changed while in flight".
 
 #include <map>
 #include <string>
@@ -42,7 +44,8 @@ class DiskMedia : public EventTarget {
 
   // Operations of a killed process that have not landed: while there are any the lock is held.
   size_t landing_count() const { return landing_count_; }
-  void crash(CrashKind kind);
+  // `forget_locks`: what still lands holds no file lock.
+  void crash(CrashKind kind, bool forget_locks = false);
   void restarted() { device_failed_ = false; }
 
   void on_event(uint32_t kind, uint64_t id) override;
@@ -59,6 +62,7 @@ class DiskMedia : public EventTarget {
     Op* op = nullptr;          // null: of a killed process, lands without completing anything
     SimDisk* disk = nullptr;
     SimNodePtr node;
+    std::shared_ptr<FileLock> lock;  // of the handle it came through
     bool direct = false;
     bool durable = false;
     bool begun = false;        // has a change in its file
@@ -129,11 +133,12 @@ class SimDisk : public Disk {
   friend class DiskMedia;
   struct Handle {
     SimNodePtr node;  // null: closed
+    std::shared_ptr<FileLock> lock;
     bool direct = false;
     bool writable = false;
   };
   Handle& handle(FileId file);
-  FileId add_handle(SimNodePtr node, const OpenOptions& options);
+  FileId add_handle(SimNodePtr node, std::shared_ptr<FileLock> lock, const OpenOptions& options);
 
   DiskMedia& media_;
   SimLoop& loop_;

@@ -24,8 +24,9 @@ SimDisk::Handle& SimDisk::handle(FileId file) {
   return handle;
 }
 
-FileId SimDisk::add_handle(SimNodePtr node, const OpenOptions& options) {
-  handles_.push_back({std::move(node), options.direct, options.writable});
+FileId SimDisk::add_handle(SimNodePtr node, std::shared_ptr<FileLock> lock,
+                           const OpenOptions& options) {
+  handles_.push_back({std::move(node), std::move(lock), options.direct, options.writable});
   ++open_count_;
   return FileId(static_cast<int32_t>(handles_.size() - 1));
 }
@@ -38,9 +39,10 @@ void SimDisk::open(Op& op, const char* path, OpenOptions options) {
 }
 
 void SimDisk::close(Op& op, FileId file) {
-  handle(file) = {};
+  DiskMedia::Request request(DiskMedia::Call::close);
+  request.lock = std::exchange(handle(file), {}).lock;
   --open_count_;
-  media_.submit(*this, op, DiskMedia::Request(DiskMedia::Call::close));
+  media_.submit(*this, op, std::move(request));
 }
 
 void SimDisk::read(Op& op, FileId file, std::span<std::byte> into, uint64_t position) {
@@ -48,6 +50,7 @@ void SimDisk::read(Op& op, FileId file, std::span<std::byte> into, uint64_t posi
   if (handle.direct) check_direct(into.data(), into.size(), position);
   DiskMedia::Request request(DiskMedia::Call::read);
   request.node = handle.node;
+  request.lock = handle.lock;
   request.direct = handle.direct;
   request.into = into;
   request.position = position;
@@ -65,6 +68,7 @@ void SimDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t
   }
   DiskMedia::Request request(DiskMedia::Call::write);
   request.node = handle.node;
+  request.lock = handle.lock;
   request.direct = handle.direct;
   request.durable = durability == Durability::on_completion;
   request.pieces = pieces;
@@ -75,6 +79,7 @@ void SimDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t
 void SimDisk::sync(Op& op, FileId file) {
   DiskMedia::Request request(DiskMedia::Call::sync);
   request.node = handle(file).node;
+  request.lock = handle(file).lock;
   media_.submit(*this, op, std::move(request));
 }
 
@@ -82,6 +87,7 @@ void SimDisk::allocate(Op& op, FileId file, uint64_t position, uint64_t size) {
   ASSERT(handle(file).writable);
   DiskMedia::Request request(DiskMedia::Call::allocate);
   request.node = handle(file).node;
+  request.lock = handle(file).lock;
   request.position = position;
   request.size = size;
   media_.submit(*this, op, std::move(request));
@@ -91,6 +97,7 @@ void SimDisk::truncate(Op& op, FileId file, uint64_t size) {
   ASSERT(handle(file).writable);
   DiskMedia::Request request(DiskMedia::Call::truncate);
   request.node = handle(file).node;
+  request.lock = handle(file).lock;
   request.size = size;
   media_.submit(*this, op, std::move(request));
 }

@@ -177,7 +177,7 @@ void SimWorld::crash(CrashKind kind) {
   if (!crashed()) {
     last_crash_ = kind;
     scheduler_.set_dead(true);
-    disk_->crash(kind);
+    disk_->crash(kind, options_.lock_forgets_landing);
     network_->crash();
   }
   abandon_all();

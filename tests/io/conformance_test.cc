@@ -77,6 +77,31 @@ TEST_P(DiskConformance, OpenSaysWhatIsThere) {
   });
 }
 
+// The lock belongs to the open file: free again once it is closed and its last write is done.
+TEST_P(DiskConformance, ALockedFileIsOpenedLockedOnce) {
+  run(1, [](World& world, CoreIo& io) {
+    const std::string path = world.directory() + "/file";
+    for (const bool direct : {false, true}) {
+      const OpenOptions locked{.create = true, .direct = direct, .locked = true};
+      const int32_t file = open(io, path, locked);
+      ASSERT_GE(file, 0);
+      EXPECT_EQ(open(io, path, locked), -EWOULDBLOCK);
+      EXPECT_EQ(open(io, path, {.writable = false, .locked = true}), -EWOULDBLOCK);
+      const int32_t other = open(io, world.directory() + "/other", locked);
+      EXPECT_GE(other, 0) << "another file has another lock";
+      const int32_t unlocked = open(io, path, {});
+      EXPECT_GE(unlocked, 0) << "who does not ask for the lock is not held up";
+      close(io, FileId{unlocked});
+      EXPECT_EQ(open(io, path, locked), -EWOULDBLOCK);
+      close(io, FileId{file});
+      const int32_t again = open(io, path, locked);
+      EXPECT_GE(again, 0);
+      close(io, FileId{again});
+      close(io, FileId{other});
+    }
+  });
+}
+
 TEST_P(DiskConformance, ReadsBackWhatWasWritten) {
   run(1, [](World& world, CoreIo& io) {
     const FileId file = open_new(io, world.directory() + "/file");

@@ -191,6 +191,32 @@ TEST(SimDisk, KilledProcessWritesLandWhileTheLockIsHeld) {
   EXPECT_GT(late, 0);
 }
 
+TEST(SimDisk, ALockIsHeldUntilTheWritesOfItsDeadOwnerHaveLanded) {
+  const OpenOptions locked{.create = true, .locked = true};
+  int tried = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const bool forgets = seed % 2 == 1;
+    SimWorld world(seed, {.lock_forgets_landing = forgets});
+    const FileId file = open_file(world, "/data/a", locked);
+    ASSERT_GE(open_file(world, "/data/idle", locked).value(), 0);
+    Waiter write;
+    const Slice slice{bytes_of("landed").data(), 6};
+    world.core(0).disk.write(write.op, file, std::span(&slice, 1), 0, Durability::none);
+    world.crash(CrashKind::process_kill);
+    world.restart(1);
+    world.faults().disk_latency_ns = 1'000;  // most opens come before the landing
+    EXPECT_GE(open_file(world, "/data/idle", locked).value(), 0);
+    const int32_t result = open_file(world, "/data/a", locked).value();
+    if (world.disk().landing_count() == 0) continue;
+    ++tried;
+    EXPECT_EQ(result == -EWOULDBLOCK, !forgets) << "seed " << seed;
+    if (forgets) continue;
+    EXPECT_TRUE(world.platform().lock("/data", 10'000));
+    EXPECT_GE(open_file(world, "/data/a", locked).value(), 0);
+  }
+  EXPECT_GT(tried, 20);
+}
+
 // Completed but unsynced data of a killed process is still there, and a later power cut may take
 // it.
 TEST(SimDisk, KillKeepsTheCacheButNotItsDurability) {

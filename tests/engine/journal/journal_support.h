@@ -84,6 +84,7 @@ class TestSource : public Source {
     last_sequence_ = part.sequence;
     acked_ = std::max(acked_, part.end);
     ++told_;
+    if (part.kind == EntryKind::carry) carry_in_flight_ = false;
     if (part.kind == EntryKind::carry || oldest_needed() == 0) {
       journal_.set_needed(*this, part.sequence);
       kept_from_ = part.kind == EntryKind::carry ? part.inline_begin : 0;
@@ -92,7 +93,7 @@ class TestSource : public Source {
   void commit_failed() override { failed_ = true; }
   void make_room() override {
     // As if a segment had taken them: all but the last few bytes are given up, these are carried.
-    if (carry_wanted_) return;
+    if (carry_wanted_ || carry_in_flight_) return;
     carry_wanted_ = true;
     journal_.mark_dirty(*this, 0);
   }
@@ -110,6 +111,7 @@ class TestSource : public Source {
     if (!commit.room_inline(end_ - begin)) return;
     add(commit, EntryKind::carry, end_, end_, begin);
     carry_wanted_ = false;
+    carry_in_flight_ = true;
   }
   void add(Commit& commit, EntryKind kind, uint64_t begin, uint64_t end, uint64_t inline_begin) {
     const Bytes bytes = content(index_, inline_begin, end);
@@ -134,6 +136,7 @@ class TestSource : public Source {
   uint64_t last_sequence_ = 0;
   int told_ = 0;
   bool carry_wanted_ = false;
+  bool carry_in_flight_ = false;
   bool failed_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,8 +120,9 @@ inline Buffer compress(Compression compression, std::span<const std::byte> raw) 
 // The header of `batch` with `block` as its records.
 inline Buffer with_records(const Buffer& batch, Compression compression,
                            std::span<const std::byte> block) {
-  Buffer out = to_buffer(std::span(batch).first(kBatchHeaderSize));
-  append(out, block);
+  Buffer out(kBatchHeaderSize + block.size());
+  std::ranges::copy(std::span(batch).first(kBatchHeaderSize), out.begin());
+  std::ranges::copy(block, out.begin() + kBatchHeaderSize);
   const auto attributes = static_cast<int16_t>(
       (BatchView(batch).attributes() & ~batch_attribute::kCompressionMask) |
       static_cast<int16_t>(compression));

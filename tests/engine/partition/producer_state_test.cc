@@ -1,0 +1,265 @@
+// Proves the table of SCOPE 7: duplicates of the five newest batches, gaps, the wrap behind 2^31 -
+// 1, new and old epochs, producers nobody knows; and that a snapshot gives everything back or, when
+// any byte of it is damaged, nothing.
+#include "engine/partition/producer_state.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <limits>
+
+#include "tests/engine/log/batch_support.h"
+
+namespace weir::partition {
+namespace {
+
+using model::ErrorCode;
+
+constexpr int32_t kSequenceMax = std::numeric_limits<int32_t>::max();
+
+log::Buffer batch_of(int64_t id, int16_t epoch, int32_t sequence, int32_t count = 1,
+                     int64_t timestamp = 5000) {
+  return log::make_batch(count, timestamp, 10,
+                         {.producer_id = model::ProducerId(id),
+                          .producer_epoch = model::ProducerEpoch(epoch),
+                          .base_sequence = model::Sequence(sequence)});
+}
+
+class ProducerStateTest : public testing::Test {
+ protected:
+  // The verdict; appended when it allows.
+  ErrorCode send(int64_t id, int16_t epoch, int32_t sequence, int32_t count = 1) {
+    const auto bytes = batch_of(id, epoch, sequence, count);
+    const log::BatchView batch(bytes);
+    const auto verdict = state.check(batch);
+    if (verdict.error == ErrorCode::none && !verdict.duplicate) {
+      state.append(batch, next, now_ms);
+      next += count;
+    }
+    return verdict.error;
+  }
+  void refuse(int64_t id, int16_t epoch, int32_t sequence, int32_t count = 1) {
+    const auto bytes = batch_of(id, epoch, sequence, count);
+    state.refuse(log::BatchView(bytes), now_ms);
+  }
+  // The offset that a retry is answered with; -1: not a duplicate.
+  int64_t duplicate_of(int64_t id, int16_t epoch, int32_t sequence, int32_t count = 1) const {
+    const auto bytes = batch_of(id, epoch, sequence, count);
+    const auto verdict = state.check(log::BatchView(bytes));
+    return verdict.duplicate ? verdict.duplicate->base_offset.value() : -1;
+  }
+
+  ProducerState state;
+  model::Offset next{100};
+  int64_t now_ms = 1000;
+};
+
+TEST_F(ProducerStateTest, an_unknown_producer_may_start_anywhere) {
+  EXPECT_EQ(send(1, 0, 0), ErrorCode::none);
+  EXPECT_EQ(send(2, 7, 4711), ErrorCode::none);
+  EXPECT_EQ(send(2, 7, 4712), ErrorCode::none);
+  EXPECT_EQ(state.size(), 2u);
+}
+
+TEST_F(ProducerStateTest, sequences_follow_one_another) {
+  ASSERT_EQ(send(1, 0, 0, 3), ErrorCode::none);
+  EXPECT_EQ(send(1, 0, 4), ErrorCode::out_of_order_sequence_number) << "a gap";
+  EXPECT_EQ(send(1, 0, 2), ErrorCode::out_of_order_sequence_number) << "an overlap";
+  EXPECT_EQ(send(1, 0, 3), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, sequences_wrap_behind_the_largest) {
+  EXPECT_EQ(next_sequence(model::Sequence(kSequenceMax)), model::Sequence(0));
+  EXPECT_EQ(next_sequence(model::Sequence(7)), model::Sequence(8));
+  ASSERT_EQ(send(1, 0, kSequenceMax), ErrorCode::none);
+  EXPECT_EQ(send(1, 0, 1), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(send(1, 0, 0), ErrorCode::none);
+  EXPECT_EQ(duplicate_of(1, 0, kSequenceMax), 100);
+}
+
+TEST_F(ProducerStateTest, a_batch_may_reach_over_the_wrap) {
+  ASSERT_EQ(send(1, 0, kSequenceMax - 1, 4), ErrorCode::none);  // max-1, max, 0, 1
+  EXPECT_EQ(duplicate_of(1, 0, kSequenceMax - 1, 4), 100);
+  EXPECT_EQ(send(1, 0, 2), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, the_five_newest_batches_are_known_again) {
+  for (int32_t i = 0; i < 7; ++i) ASSERT_EQ(send(1, 0, i * 2, 2), ErrorCode::none);
+  for (int32_t i = 2; i < 7; ++i) {
+    EXPECT_EQ(duplicate_of(1, 0, i * 2, 2), 100 + i * 2) << "batch " << i;
+  }
+  EXPECT_EQ(send(1, 0, 2, 2), ErrorCode::out_of_order_sequence_number) << "older than the window";
+  EXPECT_EQ(duplicate_of(1, 0, 12, 1), -1) << "another last sequence is another batch";
+}
+
+TEST_F(ProducerStateTest, the_stored_timestamp_comes_back_with_a_duplicate) {
+  ASSERT_EQ(send(1, 0, 0, 3), ErrorCode::none);
+  const auto bytes = batch_of(1, 0, 0, 3);
+  const auto verdict = state.check(log::BatchView(bytes));
+  ASSERT_NE(verdict.duplicate, nullptr);
+  EXPECT_EQ(verdict.duplicate->timestamp, 5002);
+  EXPECT_EQ(verdict.duplicate->last_offset.value(), 102);
+}
+
+TEST_F(ProducerStateTest, a_new_epoch_starts_at_zero_and_forgets) {
+  ASSERT_EQ(send(1, 3, 0, 5), ErrorCode::none);
+  EXPECT_EQ(send(1, 4, 5), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(send(1, 4, 0), ErrorCode::none);
+  EXPECT_EQ(duplicate_of(1, 3, 0, 5), -1);
+  EXPECT_EQ(send(1, 3, 5), ErrorCode::invalid_producer_epoch);
+  EXPECT_EQ(send(1, 4, 1), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, an_old_epoch_is_refused_even_as_a_duplicate) {
+  ASSERT_EQ(send(1, 1, 0), ErrorCode::none);
+  EXPECT_EQ(send(1, 0, 0), ErrorCode::invalid_producer_epoch);
+}
+
+TEST_F(ProducerStateTest, a_refused_first_batch_is_the_one_expected_next) {
+  refuse(1, 0, 0, 3);
+  EXPECT_EQ(send(1, 0, 3), ErrorCode::out_of_order_sequence_number) << "it would take its place";
+  refuse(1, 0, 3);
+  EXPECT_EQ(send(1, 0, 3), ErrorCode::out_of_order_sequence_number) << "refused behind the first";
+  EXPECT_EQ(duplicate_of(1, 0, 0, 3), -1) << "nothing of it was kept";
+  EXPECT_EQ(send(1, 0, 0, 3), ErrorCode::none);
+  EXPECT_EQ(send(1, 0, 3), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, a_refused_first_batch_need_not_begin_at_zero) {
+  refuse(1, 2, 40, 3);
+  EXPECT_EQ(send(1, 2, 43), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(send(1, 2, 0), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(send(1, 1, 40), ErrorCode::invalid_producer_epoch);
+  EXPECT_EQ(send(1, 3, 40), ErrorCode::out_of_order_sequence_number) << "a new epoch starts at 0";
+  EXPECT_EQ(send(1, 2, 40, 3), ErrorCode::none);
+  refuse(9, 0, 40);
+  EXPECT_EQ(send(9, 1, 0), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, a_refusal_changes_nothing_for_a_known_producer) {
+  ASSERT_EQ(send(1, 0, 0), ErrorCode::none);
+  refuse(1, 0, 1);
+  refuse(1, 1, 0);
+  EXPECT_EQ(duplicate_of(1, 0, 0), 100);
+  EXPECT_EQ(send(1, 0, 2), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(send(1, 0, 1), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, a_refusal_is_in_no_snapshot) {
+  ASSERT_EQ(send(2, 0, 0), ErrorCode::none);
+  const auto before = state.encode(next, {});
+  refuse(1, 0, 5);
+  refuse(3, 0, 5);
+  EXPECT_EQ(state.encode(next, {}), before);
+  ASSERT_EQ(send(1, 0, 5), ErrorCode::none);
+  EXPECT_NE(state.encode(next, {}), before);
+}
+
+TEST_F(ProducerStateTest, refusals_count_and_expire_as_appends_do) {
+  for (int64_t id = 0; id < 10; ++id, ++now_ms) refuse(id, 0, 5);
+  state.limit(4);
+  EXPECT_EQ(state.size(), 4u);
+  EXPECT_TRUE(state.entries().contains(model::ProducerId(9)));
+  EXPECT_EQ(state.expire(now_ms + 99, 100), 3u);
+  EXPECT_EQ(state.expire(now_ms + 100, 100), 1u);
+  EXPECT_EQ(send(9, 0, 77), ErrorCode::none) << "unknown again";
+}
+
+TEST_F(ProducerStateTest, idle_producers_expire_by_the_clock_of_their_appends) {
+  ASSERT_EQ(send(1, 0, 0), ErrorCode::none);
+  now_ms = 5000;
+  ASSERT_EQ(send(2, 0, 0), ErrorCode::none);
+  EXPECT_EQ(state.expire(5000, 4000), 0u);
+  EXPECT_EQ(state.expire(5001, 4000), 1u);
+  EXPECT_TRUE(state.entries().contains(model::ProducerId(2)));
+}
+
+TEST_F(ProducerStateTest, the_table_is_bounded_and_the_longest_idle_goes) {
+  for (int64_t id = 0; id < 10; ++id, ++now_ms) ASSERT_EQ(send(id, 0, 0), ErrorCode::none);
+  ASSERT_EQ(send(0, 0, 1), ErrorCode::none);  // the first is no longer idle
+  state.limit(4);
+  EXPECT_EQ(state.size(), 4u);
+  for (const int64_t id : {0, 7, 8, 9}) {
+    EXPECT_TRUE(state.entries().contains(model::ProducerId(id))) << id;
+  }
+}
+
+TEST_F(ProducerStateTest, a_snapshot_gives_everything_back) {
+  for (int32_t i = 0; i < 7; ++i) ASSERT_EQ(send(1, 0, i * 2, 2), ErrorCode::none);
+  ASSERT_EQ(send(50, 9, 77), ErrorCode::none);
+  const std::vector<log::EpochStart> epochs = {{1, model::Offset(0)}, {4, model::Offset(55)}};
+  const auto bytes = state.encode(next, epochs);
+  ProducerState restored;
+  model::Offset at;
+  std::vector<log::EpochStart> found;
+  ASSERT_TRUE(restored.decode(bytes, at, found));
+  EXPECT_EQ(at, next);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[1].epoch, 4);
+  EXPECT_EQ(found[1].start_offset.value(), 55);
+  EXPECT_EQ(restored.encode(next, epochs), bytes);
+  state = restored;
+  EXPECT_EQ(duplicate_of(1, 0, 4, 2), 104);
+  EXPECT_EQ(send(1, 0, 14), ErrorCode::none);
+  EXPECT_EQ(send(50, 9, 79), ErrorCode::out_of_order_sequence_number);
+}
+
+TEST_F(ProducerStateTest, an_empty_snapshot_is_one) {
+  const auto bytes = state.encode(model::Offset(0), {});
+  model::Offset at{7};
+  std::vector<log::EpochStart> epochs;
+  ASSERT_TRUE(state.decode(bytes, at, epochs));
+  EXPECT_EQ(at.value(), 0);
+}
+
+TEST_F(ProducerStateTest, no_damaged_snapshot_is_taken) {
+  for (int32_t i = 0; i < 3; ++i) ASSERT_EQ(send(i, 0, 0), ErrorCode::none);
+  const std::vector<log::EpochStart> epochs = {{1, model::Offset(0)}};
+  const auto bytes = state.encode(next, epochs);
+  ProducerState other;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    for (const int mask : {0x01, 0x80, 0xFF}) {
+      auto damaged = bytes;
+      damaged[at] ^= static_cast<std::byte>(mask);
+      model::Offset offset{-5};
+      std::vector<log::EpochStart> found;
+      ASSERT_FALSE(other.decode(damaged, offset, found)) << "byte " << at;
+      ASSERT_TRUE(other.empty() && offset.value() == -5) << "something changed";
+    }
+  }
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    model::Offset offset;
+    std::vector<log::EpochStart> found;
+    ASSERT_FALSE(other.decode(std::span(bytes).first(size), offset, found)) << size << " bytes";
+  }
+}
+
+TEST_F(ProducerStateTest, a_longer_files_end_behind_a_snapshot_is_ignored) {
+  ASSERT_EQ(send(1, 0, 0), ErrorCode::none);
+  auto bytes = state.encode(next, {});
+  bytes.insert(bytes.end(), 500, std::byte{0x77});
+  ProducerState restored;
+  model::Offset at;
+  std::vector<log::EpochStart> epochs;
+  EXPECT_TRUE(restored.decode(bytes, at, epochs));
+  EXPECT_EQ(restored.size(), 1u);
+}
+
+TEST_F(ProducerStateTest, golden_snapshot_of_version_1) {
+  ASSERT_EQ(send(1, 2, 3, 4), ErrorCode::none);
+  ASSERT_EQ(send(1, 2, 7, 1), ErrorCode::none);
+  const std::vector<log::EpochStart> epochs = {{5, model::Offset(6)}};
+  std::string text;
+  size_t column = 0;
+  for (const std::byte byte : state.encode(next, epochs)) {
+    text += fmt::format("{:02x}", std::to_integer<int>(byte));
+    if (++column % 32 == 0) text += '\n';
+  }
+  if (column % 32 != 0) text += '\n';
+  std::ifstream in(WEIR_SOURCE_DIR "/tests/golden/snapshot/producers-v1.txt");
+  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+}  // namespace
+}  // namespace weir::partition
