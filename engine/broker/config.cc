@@ -181,6 +181,10 @@ std::vector<SettingInfo> Config::list() const {
   for (size_t i = 0; i < infos.size(); ++i) {
     infos[i].default_value = std::move(defaults[i].value);
     infos[i].given = is_given(infos[i].name);
+    if (infos[i].spec.synonym_unset) {
+      infos[i].default_value = std::nullopt;
+      if (!infos[i].given) infos[i].value = std::nullopt;
+    }
   }
   for (const Fixed& fixed : kFixed) infos.push_back(fixed_info(fixed));
   for (const Alias& alias : kAliases) {

@@ -117,7 +117,7 @@ constexpr void ServerSettings::describe(auto& setting, auto& s) {
   setting(
       "listeners", s.listeners,
       {.list = true, .doc = "Addresses the broker accepts clients on; port 0 takes a free port."});
-  setting("log.dirs", s.data_dir, {.doc = "Directory of all data; one."});
+  setting("log.dirs", s.data_dir, {.list = true, .doc = "Directory of all data; one."});
   setting("log.level", s.log_level,
           {.choices = "debug|info|warning|error", .doc = "Least severe events that are printed."});
   setting("log.retention.hours", s.log_retention_hours,

@@ -144,6 +144,7 @@ constexpr void TopicConfig::describe(auto& setting, auto& c) {
           {.min = 0,
            .unit = "ms",
            .synonym = "log.flush.interval.ms",
+           .synonym_unset = true,
            .doc = "Kept for tools: every acknowledged record is on stable storage already."});
   setting("follower.replication.throttled.replicas", c.follower_throttled_replicas,
           {.list = true, .doc = "Kept for tools: there are no followers to throttle."});
@@ -221,6 +222,7 @@ constexpr void TopicConfig::describe(auto& setting, auto& c) {
       {.min = -1,
        .unit = "ms",
        .synonym = "log.retention.ms",
+       .synonym_unset = true,
        .doc = "Age of a segment's newest record from which the segment is deleted; -1: no limit."});
   setting("segment.bytes", c.segment_bytes,
           {.min = 14,
@@ -237,11 +239,13 @@ constexpr void TopicConfig::describe(auto& setting, auto& c) {
       {.min = 0,
        .unit = "ms",
        .synonym = "log.roll.jitter.ms",
+       .synonym_unset = true,
        .doc = "Random time subtracted from segment.ms, so that segments do not all roll at once."});
   setting("segment.ms", c.segment_ms,
           {.min = 1,
            .unit = "ms",
            .synonym = "log.roll.ms",
+           .synonym_unset = true,
            .doc = "Age from which a segment is closed even when it is not full."});
   setting("unclean.leader.election.enable", c.unclean_leader_election_enable,
           {.synonym = "unclean.leader.election.enable",

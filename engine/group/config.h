@@ -14,7 +14,7 @@ struct GroupConfig {
   int32_t initial_rebalance_delay_ms = 3'000;
   int32_t max_size = kMembersPerGroupMax;
   int32_t offset_metadata_size_max = 4'096;
-  int64_t offsets_retention_minutes = 10'080;
+  int32_t offsets_retention_minutes = 10'080;
   int64_t offsets_retention_check_interval_ms = 600'000;
 
   static constexpr void describe(auto& setting, auto& c) {

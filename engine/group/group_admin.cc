@@ -27,11 +27,12 @@ void describe(const Group& group, wire::DescribeGroupsResponse::Group& answer, A
     described.group_instance_id = copy.nullable_text(member.instance_id);
     described.client_id = copy.text(member.client_id);
     described.client_host = copy.text(member.client_host);
-    // Before that they are of no generation that anybody lives in.
-    if (!is_stable) continue;
+    // What a member holds until it learns of something new; who is between two generations has it
+    // from the one before.
+    described.member_assignment = copy.bytes(member.assignment);
+    if (!is_stable) continue;  // no protocol is chosen
     const Protocol* const chosen = member.find_protocol(protocol);
     if (chosen != nullptr) described.member_metadata = copy.bytes(chosen->metadata);
-    described.member_assignment = copy.bytes(member.assignment);
   }
 }
 

@@ -182,7 +182,7 @@ ExpiryRule expiry_rule(const Group& group) {
 void Offsets::expire(Group& group, int64_t now_ms) {
   if (group.is(GroupState::dead) || group.writes_in_flight > 0) return;
   const ExpiryRule rule = expiry_rule(group);
-  const int64_t retention_ms = config_.offsets_retention_minutes * 60'000;
+  const int64_t retention_ms = int64_t{config_.offsets_retention_minutes} * 60'000;
   const auto is_expired = [&](std::string_view topic, const CommittedOffset& value) {
     if (rule.subscribed.contains(topic)) return false;
     if (value.expire_timestamp_ms != -1) return now_ms >= value.expire_timestamp_ms;

@@ -33,7 +33,9 @@ void ConfigEntries::add_broker_chain(std::string_view name, const SettingInfo& i
   if (given || info.value != info.default_value) {
     chain.push_back({name, info.value, SettingSource::static_broker});
   }
-  if (info.default_value) chain.push_back({name, info.default_value, SettingSource::default_value});
+  if (info.default_value && !info.spec.synonym_unset) {
+    chain.push_back({name, info.default_value, SettingSource::default_value});
+  }
 }
 
 std::vector<ConfigEntry> ConfigEntries::of_topic(const catalog::Overrides& overrides) const {

@@ -17,7 +17,7 @@ using model::ErrorCode;
 
 namespace {
 
-constexpr int16_t kFirstVersionWithDefaults = 4;                   // -1 partitions, -1 replicas
+constexpr int32_t kDefaultCount = -1;                              // partitions or replicas
 constexpr std::string_view kMetadataTopic = "__cluster_metadata";  // Kafka's own log, not a topic
 
 }  // namespace
@@ -71,17 +71,15 @@ Verdict CreateTopicsHandler::check(Part& part) const {
     return refuse(ErrorCode::invalid_request,
                   fmt::format("Creation of internal topic {} is prohibited.", kMetadataTopic));
   }
-  const bool defaults = request_.api_version() >= kFirstVersionWithDefaults;
   part.partition_count = in.num_partitions;
   if (!in.assignments.empty()) {
     if (Verdict verdict = check_assignments(in, part.partition_count); !verdict.ok())
       return verdict;
   } else {
-    if (in.num_partitions == -1 && defaults)
+    if (in.num_partitions == kDefaultCount) {
       part.partition_count = catalog.settings().num_partitions;
-    const bool one_replica =
-        in.replication_factor == 1 || (in.replication_factor == -1 && defaults);
-    if (!one_replica) {
+    }
+    if (in.replication_factor != 1 && in.replication_factor != kDefaultCount) {
       return refuse(ErrorCode::invalid_replication_factor,
                     fmt::format("Replication factor {}: this broker is the only one.",
                                 in.replication_factor));
@@ -96,7 +94,7 @@ Verdict CreateTopicsHandler::check(Part& part) const {
 
 // Partitions 0 ... n-1 in any order, each on this node.
 Verdict CreateTopicsHandler::check_assignments(const Wanted& in, int32_t& partition_count) const {
-  if (in.num_partitions != -1 || in.replication_factor != -1) {
+  if (in.num_partitions != kDefaultCount || in.replication_factor != kDefaultCount) {
     return refuse(ErrorCode::invalid_request,
                   "With assignments, partitions and replication factor must both be -1.");
   }

@@ -42,7 +42,9 @@ class DescribeGroupsHandler final : public GroupHandler {
     io::CoreIndex core;
     if (items_.next(core, call_.items)) return send_to(call_, core);
     if (in_.include_authorized_operations) {
-      for (auto& group : out_.groups) group.authorized_operations = kGroupOperations;
+      for (auto& group : out_.groups) {
+        if (group.error_code == 0) group.authorized_operations = kGroupOperations;
+      }
     }
     request_.respond(out_);
   }

@@ -14,6 +14,7 @@ namespace ports = model::ports;
 namespace {
 
 constexpr int16_t kLastVersionWithoutStorageError = 5;
+constexpr int16_t kFirstVersionWithLeader = 16;  // beside the error of whoever asks another
 constexpr int32_t kSessionEpochFull = 0;
 constexpr int32_t kSessionEpochNone = -1;
 
@@ -247,8 +248,13 @@ void FetchHandler::report(const FetchEntry& entry, Response::Partition& out, uin
   out.error_code = static_cast<int16_t>(error);
   out.high_watermark = -1;
   // Empty where the partition is unknown here, null where its log said no: as Kafka has it.
-  if (item != nullptr && (error != ErrorCode::none || !item->read_committed)) {
+  const bool follower = entry.error == ErrorCode::not_leader_or_follower;
+  if (follower || (item != nullptr && (error != ErrorCode::none || !item->read_committed))) {
     out.aborted_transactions = wire::Array<Response::AbortedTransaction>::null();
+  }
+  if (follower && request_.api_version() >= kFirstVersionWithLeader) {
+    out.current_leader = {.leader_id = context().node.node_id,
+                          .leader_epoch = context().node.leader_epoch};
   }
   if (error != ErrorCode::none) {
     ++context().metrics.fetch_errors;
@@ -263,7 +269,7 @@ void FetchHandler::report(const FetchEntry& entry, Response::Partition& out, uin
     return;
   }
   // Home cores read side by side, each with its own first batch: what is too much is left out here.
-  if (item->size == 0 || (!first && item->size > left)) return;
+  if (item->size == 0 || (!first && item->size > std::min<uint64_t>(left, item->size_max))) return;
   first = false;
   left -= std::min<uint64_t>(left, item->size);
   out.records = chain(item->pieces);

@@ -120,10 +120,14 @@ bool FetchPlan::merge_duplicates(base::Arena& arena) {
 void FetchPlan::check(const wire::FetchRequest& in, int16_t version) {
   const bool bad_request = in.max_bytes < 0 || in.isolation_level < 0 ||
                            in.isolation_level > kIsolationLevelMax;
+  const bool follower = in.replica_id >= 0 || in.replica_state.replica_id >= 0;
   for (FetchEntry& entry : entries) {
     ++topics[entry.topic].entry_count;
     entry.error = bad_request ? ErrorCode::invalid_request
                               : check_partition(topics[entry.topic], *entry.in, version);
+    if (entry.error == ErrorCode::none && follower) {
+      entry.error = ErrorCode::not_leader_or_follower;  // no partition has a replica elsewhere
+    }
   }
 }
 

@@ -19,14 +19,25 @@ struct SpecialTimestamp {
   int64_t timestamp;
   int16_t first_version;
 };
+constexpr int64_t kLatest = -1;
+constexpr int64_t kEarliest = -2;
+constexpr int64_t kLargestTimestamp = -3;
+constexpr int64_t kEarliestLocal = -4;
+constexpr int64_t kLatestTiered = -5;
+constexpr int64_t kEarliestPendingUpload = -6;
 constexpr SpecialTimestamp kSpecialTimestamps[] = {
-    {-1, 0},   // latest
-    {-2, 0},   // earliest
-    {-3, 7},   // largest timestamp
-    {-4, 8},   // earliest local
-    {-5, 9},   // latest tiered: there is no tiered storage, so there is none
-    {-6, 11},  // earliest pending upload: as above
+    {kLatest, 0},        {kEarliest, 0},     {kLargestTimestamp, 7},
+    {kEarliestLocal, 8}, {kLatestTiered, 9}, {kEarliestPendingUpload, 11},
 };
+
+// There is no tiered storage: nothing is there, and nothing is on its way.
+bool is_tiered(int64_t timestamp) {
+  return timestamp == kLatestTiered || timestamp == kEarliestPendingUpload;
+}
+
+bool is_earliest(int64_t timestamp) {
+  return timestamp == kEarliest || timestamp == kEarliestLocal;
+}
 
 bool is_supported(int64_t timestamp, int16_t version) {
   if (timestamp >= 0) return true;
@@ -85,7 +96,9 @@ void ListOffsetsHandler::resolve_topic(const wire::ListOffsetsRequest::Topic& in
     } else {
       part.topic = topic;
       part.lookup.key = {topic->serial, model::PartitionIndex(partition.partition_index)};
-      part.lookup.timestamp = partition.timestamp;
+      part.timestamp = partition.timestamp;
+      // The home core still says whether it serves the partition in this epoch.
+      part.lookup.timestamp = is_tiered(part.timestamp) ? kLatest : part.timestamp;
       part.lookup.current_leader_epoch = partition.current_leader_epoch;
       part.lookup.read_committed = in_.isolation_level == kIsolationLevelMax;
     }
@@ -100,12 +113,13 @@ void ListOffsetsHandler::mark_duplicates() {
   for (size_t i = 0; i < part_count_; ++i) {
     if (parts_[i].topic != nullptr) sorted[count++] = &parts_[i];
   }
-  std::sort(sorted, sorted + count,
-            [](const Part* a, const Part* b) { return a->lookup.key < b->lookup.key; });
+  std::sort(sorted, sorted + count, [](const Part* a, const Part* b) {
+    return a->lookup.key == b->lookup.key ? a < b : a->lookup.key < b->lookup.key;
+  });
   for (size_t i = 1; i < count; ++i) {
-    if (sorted[i - 1]->lookup.key == sorted[i]->lookup.key) {
-      sorted[i - 1]->error = sorted[i]->error = ErrorCode::invalid_request;
-    }
+    if (sorted[i - 1]->lookup.key != sorted[i]->lookup.key) continue;
+    sorted[i - 1]->error = sorted[i]->error = ErrorCode::invalid_request;
+    sorted[i]->answered = true;
   }
 }
 
@@ -126,12 +140,29 @@ void ListOffsetsHandler::finish() {
     const Part& part = parts_[i];
     const ErrorCode error = part.error != ErrorCode::none ? part.error : part.lookup.error;
     part.out->error_code = static_cast<int16_t>(error);
-    if (error != ErrorCode::none) continue;
+    if (error != ErrorCode::none || is_tiered(part.timestamp)) continue;
     part.out->offset = part.lookup.offset.value();
     part.out->timestamp = part.lookup.found_timestamp;
     part.out->leader_epoch = part.lookup.leader_epoch;
+    // An empty log has no record to tell the epoch; the next one there will be of this epoch.
+    if (is_earliest(part.timestamp) && part.out->leader_epoch < 0) {
+      part.out->leader_epoch = context().node.leader_epoch;
+    }
   }
+  drop_answered();
   request_.respond(out_);
+}
+
+// One answer for a partition, however often it was named.
+void ListOffsetsHandler::drop_answered() {
+  size_t next = 0;
+  for (Response::Topic& topic : out_.topics) {
+    size_t kept = 0;
+    for (const Response::Partition& partition : topic.partitions) {
+      if (!parts_[next++].answered) topic.partitions[kept++] = partition;
+    }
+    topic.partitions = {topic.partitions.data(), kept};
+  }
 }
 
 }  // namespace weir::handlers

@@ -29,13 +29,16 @@ class ListOffsetsHandler final : public Handler {
     }
     partition::OffsetsRequest lookup;
     const catalog::Topic* topic = nullptr;  // while start() runs
+    int64_t timestamp = 0;                  // as asked
     Response::Partition* out = nullptr;
     model::ErrorCode error = model::ErrorCode::none;  // known here
+    bool answered = false;                            // by the first part of the same partition
   };
 
   [[nodiscard]] bool resolve();
   void resolve_topic(const wire::ListOffsetsRequest::Topic& in, Response::Topic& out);
   void mark_duplicates();
+  void drop_answered();
   void send(Part& part);
   void on_reply(io::Message&);
   void finish();

@@ -14,8 +14,6 @@ namespace {
 
 constexpr int16_t kFirstVersionWithZstd = 7;
 constexpr int16_t kFirstVersionWithTopicIds = 13;
-// From here on clients understand that a transaction must be aborted (KIP-890).
-constexpr int16_t kFirstVersionWithAbortable = 11;
 
 int16_t code(ErrorCode error) { return static_cast<int16_t>(error); }
 
@@ -105,12 +103,12 @@ void ProduceHandler::mark_duplicates() {
   for (size_t i = 0; i < part_count_; ++i) {
     if (parts_[i].topic != nullptr) sorted[count++] = &parts_[i];
   }
-  std::sort(sorted, sorted + count,
-            [](const Part* a, const Part* b) { return a->append.key < b->append.key; });
+  std::sort(sorted, sorted + count, [](const Part* a, const Part* b) {
+    return a->append.key == b->append.key ? a < b : a->append.key < b->append.key;
+  });
   for (size_t i = 1; i < count; ++i) {
-    if (sorted[i - 1]->append.key == sorted[i]->append.key) {
-      sorted[i - 1]->duplicate = sorted[i]->duplicate = true;
-    }
+    if (sorted[i - 1]->append.key != sorted[i]->append.key) continue;
+    sorted[i - 1]->duplicate = sorted[i]->duplicate = sorted[i]->answered = true;
   }
 }
 
@@ -139,10 +137,8 @@ void ProduceHandler::append(Part& part) {
   const log::BatchVerdict verdict = context().validator.validate(part.records, rules);
   if (verdict.error != ErrorCode::none) return refuse_batch(part, verdict);
   if (log::BatchView(verdict.batch).is_transactional()) {
-    // No transaction can have this partition: there is no coordinator that adds partitions.
-    return refuse(part, request_.api_version() >= kFirstVersionWithAbortable
-                            ? ErrorCode::transaction_abortable
-                            : ErrorCode::invalid_txn_state);
+    // No transaction can have this partition: there is no coordinator that knows its id.
+    return refuse(part, ErrorCode::invalid_producer_id_mapping);
   }
   Metrics& metrics = context().metrics;
   ++metrics.produce_batches;
@@ -206,7 +202,10 @@ void ProduceHandler::finish() {
     report(parts_[i]);
     any_error = any_error || parts_[i].out->error_code != 0;
   }
-  if (in_.acks != 0) return request_.respond(out_);
+  if (in_.acks != 0) {
+    answer_once();
+    return request_.respond(out_);
+  }
   if (any_error) return request_.close_connection("error in a Produce request with acks=0");
   request_.respond_nothing();
 }
@@ -227,6 +226,55 @@ void ProduceHandler::report(Part& part) {
     out.log_start_offset = part.log_start->offset.value();
   }
   if (out.error_code != 0) ++context().metrics.produce_errors;
+}
+
+// One entry for each topic and one for each partition in it, as in Kafka: clients that keep answers
+// by name would lose all but one. Without memory for it the answer stays as it was asked.
+void ProduceHandler::answer_once() {
+  size_t next = 0;
+  for (Response::Topic& topic : out_.responses) {
+    size_t kept = 0;
+    for (const Response::Partition& partition : topic.partition_responses) {
+      if (!parts_[next++].answered) topic.partition_responses[kept++] = partition;
+    }
+    topic.partition_responses = {topic.partition_responses.data(), kept};
+  }
+  if (out_.responses.size() > 1 && !merge_topics()) return;
+  const auto end = std::remove_if(
+      out_.responses.begin(), out_.responses.end(),
+      [](const Response::Topic& topic) { return topic.partition_responses.empty(); });
+  out_.responses = {out_.responses.data(), static_cast<size_t>(end - out_.responses.begin())};
+}
+
+// Moves partitions to the first entry of their topic. False: the arena is full.
+bool ProduceHandler::merge_topics() {
+  const size_t count = out_.responses.size();
+  Response::Topic** const sorted = arena().allocate_array<Response::Topic*>(count);
+  if (sorted == nullptr) return false;
+  for (size_t i = 0; i < count; ++i) sorted[i] = &out_.responses[i];
+  const auto same = [](const Response::Topic* a, const Response::Topic* b) {
+    return a->topic_id == b->topic_id && a->name == b->name;
+  };
+  std::sort(sorted, sorted + count, [&](const Response::Topic* a, const Response::Topic* b) {
+    if (same(a, b)) return a < b;
+    return a->topic_id == b->topic_id ? a->name < b->name : a->topic_id < b->topic_id;
+  });
+  for (size_t first = 0, last = 0; first < count; first = last) {
+    size_t size = 0;
+    for (; last < count && same(sorted[first], sorted[last]); ++last) {
+      size += sorted[last]->partition_responses.size();
+    }
+    if (size == sorted[first]->partition_responses.size()) continue;
+    const auto merged = wire::make_array<Response::Partition>(arena(), size);
+    if (merged.is_null()) return false;
+    auto* place = merged.begin();
+    for (size_t i = first; i < last; ++i) {
+      place = std::ranges::copy(sorted[i]->partition_responses, place).out;
+      sorted[i]->partition_responses = {};
+    }
+    sorted[first]->partition_responses = merged;
+  }
+  return true;
 }
 
 }  // namespace weir::handlers

@@ -44,6 +44,7 @@ class ProduceHandler final : public Handler {
     std::span<std::byte> records;
     int64_t append_time_ms = -1;  // what the batch was stamped with
     bool duplicate = false;       // the request names the partition more than once
+    bool answered = false;        // by the first part of the same partition
   };
 
   bool resolve();
@@ -58,6 +59,8 @@ class ProduceHandler final : public Handler {
   void on_reply(io::Message&);
   void finish();
   void report(Part& part);
+  void answer_once();
+  bool merge_topics();
 
   wire::ProduceRequest in_;
   Response out_;

@@ -70,6 +70,7 @@ struct SettingSpec {
   bool list = false;                              // a std::string that is a comma-separated list
   bool null_when_unset = false;   // "" or `special` is shown as null: the setting is not in use
   std::string_view synonym = {};  // of a topic setting: the broker setting that gives its default
+  bool synonym_unset = false;     // that one is not in use by default: others imply its value
   std::string_view doc = {};      // one sentence
 };
 

@@ -8,6 +8,7 @@ cache=${COMPAT_CACHE:-${TMPDIR:-/tmp}/weir-compat}
 work=$(mktemp -d)
 broker=
 bootstrap=
+settings=(num.partitions=3 group.initial.rebalance.delay.ms=0) # of the broker, before start_broker
 : "${WEIR_PROGRAM:?names the program, for example build/test/weir}"
 
 finish() {
@@ -43,7 +44,7 @@ start_broker() {
   local ready
   ready=$(grep -c 'ready data=' "$work/log") || ready=0
   "$WEIR_PROGRAM" serve --data "$work/data" --listen "127.0.0.1:${bootstrap##*:}" --http off \
-    --set num.partitions=3 --set group.initial.rebalance.delay.ms=0 >>"$work/log" 2>&1 &
+    "${settings[@]/#/--set=}" >>"$work/log" 2>&1 &
   broker=$!
   for _ in $(seq 1200); do
     if [ "$(grep -c 'ready data=' "$work/log" || true)" -gt "$ready" ]; then

@@ -28,6 +28,19 @@ TEST(DescribeGroups, MetadataOnlyWhenStable) {
   EXPECT_EQ(text_of(member.member_assignment), "a");
 }
 
+// During a rebalance its members still hold what they were given before.
+TEST(DescribeGroups, AssignmentsOutliveTheGeneration) {
+  GroupWorld world;
+  auto join = world.join_new({.instance = "i"});
+  world.sync({.member = join->member(), .assignments = {{join->member(), "a"}}, .instance = "i"});
+  world.join({.member = join->member(), .instance = "i"});
+  auto described = world.describe("g");
+  EXPECT_EQ(described->response.group_state, "CompletingRebalance");
+  ASSERT_EQ(described->response.members.size(), 1u);
+  EXPECT_TRUE(described->response.members[0].member_metadata.empty());
+  EXPECT_EQ(text_of(described->response.members[0].member_assignment), "a");
+}
+
 TEST(DescribeGroups, UnknownGroupIsDead) {
   GroupWorld world;
   for (int16_t version = 0; version <= 6; ++version) {

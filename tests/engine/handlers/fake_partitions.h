@@ -178,8 +178,12 @@ class FakePartitions {
     } else if (request.timestamp == -1) {
       request.offset = log->next;
       request.leader_epoch = 4;
-    } else if (request.timestamp == -2) {
+    } else if (request.timestamp == -2 || request.timestamp == -4) {
       request.offset = log->start;
+      request.leader_epoch = log->batches.empty() ? -1 : 4;
+    } else if (!log->batches.empty()) {  // any time: as if all records were younger
+      request.offset = log->start;
+      request.found_timestamp = log::BatchView(log->batches[0]).max_timestamp();
       request.leader_epoch = 4;
     }
     io_.mailboxes.reply(request);

@@ -270,6 +270,36 @@ TEST_F(FetchTest, SessionsAreNeverKept) {
   EXPECT_EQ(response.responses.size(), 0u);
 }
 
+// Every home core reads a first batch whole; of all of them only the first may stay.
+TEST_F(FetchTest, PartitionLimitsHoldForAllButTheFirstBatch) {
+  for (int32_t i = 0; i < 4; ++i) append(i, 10);
+  const auto response = fetch(Fetch({{2, 0, 1}, {0, 0, 1}, {1}, {3, 0, 1}}));
+  const auto& partitions = response.responses[0].partitions;
+  EXPECT_EQ(size_of(partitions[0]), broker->log("t", 2).batches[0].size());
+  EXPECT_EQ(size_of(partitions[1]), 0u);
+  EXPECT_EQ(size_of(partitions[2]), broker->log("t", 1).batches[0].size());
+  EXPECT_EQ(size_of(partitions[3]), 0u);
+}
+
+TEST_F(FetchTest, ThereAreNoFollowers) {
+  append(0);
+  for (int16_t version = 4; version <= 18; ++version) {
+    for (const int32_t replica : {-1, -2, 0, 99}) {
+      Fetch f({{0}, {9}});
+      f.request.replica_id = f.request.replica_state.replica_id = replica;
+      const auto response = fetch(std::move(f), version);
+      const auto& partition = response.responses[0].partitions[0];
+      EXPECT_EQ(response.responses[0].partitions[1].error_code, 3);
+      EXPECT_EQ(partition.error_code, replica < 0 ? 0 : 6);
+      EXPECT_EQ(partition.high_watermark, replica < 0 ? 1 : -1);
+      EXPECT_TRUE(partition.aborted_transactions.is_null());
+      const bool told_who_leads = replica >= 0 && version >= 16;
+      EXPECT_EQ(partition.current_leader.leader_id, told_who_leads ? 1 : -1);
+      EXPECT_EQ(partition.current_leader.leader_epoch, told_who_leads ? 4 : -1);
+    }
+  }
+}
+
 TEST_F(FetchTest, OldVersionsOfZstdTopicsAndStorageErrors) {
   EXPECT_EQ(fetch(Fetch({Wanted{0}}, "z"), 9).responses[0].partitions[0].error_code, 76);
   EXPECT_EQ(fetch(Fetch({Wanted{0}}, "z"), 10).responses[0].partitions[0].error_code, 0);

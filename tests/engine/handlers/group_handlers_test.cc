@@ -175,6 +175,7 @@ TEST(GroupHandlers, MembersMeetWhateverCoreTheyAreConnectedTo) {
   EXPECT_EQ(described.groups[0].members.size(), 2u);
   EXPECT_TRUE(described.groups[0].members[0].client_host.starts_with("/"));
   EXPECT_EQ(described.groups[1].error_code, 69);
+  EXPECT_EQ(described.groups[1].authorized_operations, INT32_MIN);
   EXPECT_EQ(described.groups[2].members.size(), 2u);
   EXPECT_EQ(described.groups[2].authorized_operations, 3400);
 

@@ -67,15 +67,37 @@ TEST_F(ListOffsetsTest, SpecialTimestampsNeedTheirVersions) {
             35);
 }
 
-TEST_F(ListOffsetsTest, APartitionAskedTwiceIsAnInvalidRequest) {
+TEST_F(ListOffsetsTest, ThereIsNoTieredStorageToFindOffsetsIn) {
+  for (const int64_t timestamp : {-5, -6}) {
+    const auto response = list({{.partition_index = 0, .timestamp = timestamp}}, 11);
+    const auto& partition = response.topics[0].partitions[0];
+    EXPECT_EQ(partition.error_code, 0);
+    EXPECT_EQ(partition.offset, -1);
+    EXPECT_EQ(partition.timestamp, -1);
+    EXPECT_EQ(partition.leader_epoch, -1);
+  }
+}
+
+TEST_F(ListOffsetsTest, TheStartOfAnEmptyLogIsOfTheCurrentEpoch) {
+  broker.log("t", 0).batches.clear();
+  broker.log("t", 0).next = broker.log("t", 0).start = model::Offset(5);
+  for (const int64_t timestamp : {-2, -4}) {
+    const auto response = list({{.partition_index = 0, .timestamp = timestamp}}, 8);
+    EXPECT_EQ(response.topics[0].partitions[0].offset, 5);
+    EXPECT_EQ(response.topics[0].partitions[0].leader_epoch, 4);
+  }
+}
+
+TEST_F(ListOffsetsTest, APartitionAskedTwiceIsAnInvalidRequestAndAnsweredOnce) {
   const auto response = list({{.partition_index = 0, .timestamp = -1},
                               {.partition_index = 1, .timestamp = -1},
                               {.partition_index = 0, .timestamp = -2}},
                              5);
   const auto& partitions = response.topics[0].partitions;
+  ASSERT_EQ(partitions.size(), 2u);
   EXPECT_EQ(partitions[0].error_code, 42);
+  EXPECT_EQ(partitions[1].partition_index, 1);
   EXPECT_EQ(partitions[1].error_code, 0);
-  EXPECT_EQ(partitions[2].error_code, 42);
 }
 
 TEST_F(ListOffsetsTest, UnknownTopicsAndEmptyRequests) {

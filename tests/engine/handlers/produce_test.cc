@@ -132,15 +132,40 @@ TEST_F(ProduceTest, UnknownTopicsByNameAndById) {
   EXPECT_EQ(produce_one("__consumer_offsets", batch).error_code, 17);
 }
 
-TEST_F(ProduceTest, APartitionNamedTwiceIsNotWrittenAtAll) {
+TEST_F(ProduceTest, APartitionNamedTwiceIsNotWrittenAtAllAndAnsweredOnce) {
   start();
   const auto response = produce(OneTopic(
       "t", {{0, wire::Bytes(batch)}, {1, wire::Bytes(batch)}, {0, wire::Bytes(batch)}}));
   const auto& partitions = response.responses[0].partition_responses;
+  ASSERT_EQ(partitions.size(), 2u);
+  EXPECT_EQ(partitions[0].index, 0);
   EXPECT_EQ(partitions[0].error_code, 42);
+  EXPECT_EQ(partitions[1].index, 1);
   EXPECT_EQ(partitions[1].error_code, 0);
-  EXPECT_EQ(partitions[2].error_code, 42);
   EXPECT_TRUE(broker->log("t", 0).batches.empty());
+}
+
+TEST_F(ProduceTest, ATopicNamedTwiceIsAnsweredOnce) {
+  start();
+  for (const auto version : std::initializer_list<int16_t>{3, 12, 13}) {
+    OneTopic first("t", {{2, wire::Bytes(batch)}, {0, wire::Bytes(batch)}});
+    OneTopic other("stamped", {{0, wire::Bytes(batch)}});
+    OneTopic again("t", {{1, wire::Bytes(batch)}, {0, wire::Bytes(batch)}});
+    OneTopic empty("compacted", {});
+    ProduceRequest::Topic topics[] = {empty.topic, first.topic, other.topic, again.topic};
+    for (auto& topic : topics) topic.topic_id = broker->cores[0]->catalog.find(topic.name)->id;
+    first.request.topic_data = {topics, 4};
+    const auto response = client->call<ProduceResponse>(first.request, version);
+    ASSERT_EQ(response.responses.size(), 2u) << "one per topic, none without partitions";
+    const auto& partitions = response.responses[0].partition_responses;
+    ASSERT_EQ(partitions.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(partitions[i].index, (std::array{2, 0, 1})[i]);
+      EXPECT_EQ(partitions[i].error_code, (std::array{0, 42, 0})[i]);
+    }
+    EXPECT_EQ(response.responses[1].partition_responses.size(), 1u);
+    EXPECT_EQ(response.responses[1].name, version < 13 ? "stamped" : "");
+  }
 }
 
 TEST_F(ProduceTest, AcksMustBeKnown) {
@@ -214,11 +239,12 @@ TEST_F(ProduceTest, TransactionalBatchesAreRefused) {
                                                     .base_sequence = model::Sequence(0),
                                                     .transactional = true});
   EXPECT_EQ(produce_one("t", transactional, 9).error_code, 53);
+  // There is no coordinator that knows a transactional id.
   for (const auto version : std::initializer_list<int16_t>{9, 10, 11, 12}) {
     OneTopic one("t", {{0, wire::Bytes(transactional)}});
     one.request.transactional_id = "tx";
     const auto response = client->call<ProduceResponse>(one.request, version);
-    EXPECT_EQ(response.responses[0].partition_responses[0].error_code, version < 11 ? 48 : 120);
+    EXPECT_EQ(response.responses[0].partition_responses[0].error_code, 49);
   }
 }
 
