@@ -17,10 +17,9 @@ using base::operator""_MiB;
 
 // The entry table and the echo stand before the payloads, so their room is set aside first. A
 // record that brings nothing but an echo takes two blocks at most (Journal's kSpaceForTail).
-constexpr size_t kTableEntries = 100;
 constexpr size_t kPayloadBegin = 16_KiB;
-static_assert(kHeaderSize + 2 * kTableEntries * kEntrySize <= kPayloadBegin);
-static_assert(kHeaderSize + kTableEntries * kEntrySize <= 2 * io::kBlockSize);
+static_assert(kHeaderSize + 2 * kCommitEntriesMax * kEntrySize <= kPayloadBegin);
+static_assert(kHeaderSize + kCommitEntriesMax * kEntrySize <= 2 * io::kBlockSize);
 constexpr size_t kPackedPayloadMax = 16_KiB;
 constexpr uint64_t kExtentBytesMax = 1_MiB;
 constexpr size_t kExtentsMax = 64;
@@ -63,11 +62,17 @@ void Commit::reset() {
 
 bool Commit::room_inline(size_t payload_size) const {
   const uint64_t payloads = payload_end_ - kPayloadBegin + payload_size;
-  return entries_.size() < kTableEntries && payload_end_ + payload_size <= record_size_max_ &&
+  return entries_.size() < kCommitEntriesMax && payload_end_ + payload_size <= record_size_max_ &&
          packed_size(entries_.size() + echo_.size() + 1, payloads) <= size_limit_;
 }
 
-size_t Commit::inline_capacity() const { return record_size_max_ - kPayloadBegin; }
+size_t Commit::inline_capacity() const {
+  const size_t table_end = kHeaderSize + (echo_.size() + 1) * kEntrySize;
+  const size_t apart = base::round_up(table_end, io::kBlockSize);
+  if (size_limit_ <= apart) return 0;
+  const size_t packed = std::min(kPackedPayloadMax, size_limit_ - table_end);
+  return std::min(std::max(packed, size_limit_ - apart), record_size_max_ - kPayloadBegin);
+}
 
 bool Commit::room_extent(uint64_t size) const {
   // One extent always fits, however large a batch is.

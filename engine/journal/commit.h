@@ -16,6 +16,8 @@ namespace weir::journal {
 class Journal;
 class Source;
 
+inline constexpr size_t kCommitEntriesMax = 100;
+
 // What one source has in one commit; given back to it once durable, in the order of commits.
 struct Part {
   Source* source = nullptr;
@@ -47,7 +49,7 @@ class Commit {
   void add_extent(io::FileId file, uint64_t position, std::span<const io::Slice> pieces);
 
   bool empty() const { return entries_.empty(); }
-  // Others are in flight: the device is busy, so bytes should be written once where that is possible.
+  // Others are in flight: the device is busy, so bytes should be written once if possible.
   bool beside_others() const { return beside_others_; }
   // The journal is short of space: sources may carry old bytes forward but bring no new ones.
   bool carry_only() const { return carry_only_; }
@@ -71,7 +73,7 @@ class Commit {
   size_t record_size_max_;
   size_t size_limit_ = 0;
   std::byte* staging_;           // record_size_max_ bytes, block aligned
-  size_t payload_end_ = 0;  // of what was added; the table is reserved for kTableEntries in front
+  size_t payload_end_ = 0;  // of what was added; room for the tables is in front
   uint64_t extent_bytes_ = 0;
   std::span<std::byte> record_;  // set by pack()
   RecordHeader header_;

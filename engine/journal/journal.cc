@@ -17,6 +17,8 @@ namespace {
 constexpr size_t kZeroBlock = 64 * 1024;
 // What records without a choice of size, those that publish the tail, always find free.
 constexpr uint64_t kSpaceForTail = 4 * io::kBlockSize;
+// With less than this beside the reserve the ring stalls: nothing new goes in.
+constexpr uint64_t kRoomMin = 4 * io::kBlockSize;
 
 }  // namespace
 
@@ -73,6 +75,7 @@ void Journal::forget(Source& source) {
   source.Source::DirtyHook::unlink();
   source.Source::NeedHook::unlink();
   source.oldest_needed_ = 0;
+  note_carry(source, 0);
   advance_tail();
 }
 
@@ -86,9 +89,16 @@ void Journal::forget_waiting(Source& source) {
   source.waiting_bytes_ = 0;
 }
 
-// Beside others a commit starts when much waits. A file pays for every durable write, however small:
-// bytes spread thinly over many sources wait a little longer, and as a commit takes the oldest
-// sources with all they have, a few of them fill it next time.
+// `bytes`, at most a block, is what a carry of the source would bring.
+void Journal::note_carry(Source& source, uint64_t bytes) {
+  carry_sources_ += (bytes > 0 ? 1u : 0u) - (source.carry_bytes_ > 0 ? 1u : 0u);
+  carry_bytes_ += bytes - source.carry_bytes_;
+  source.carry_bytes_ = static_cast<uint32_t>(bytes);
+}
+
+// Beside others a commit starts when much waits. A file pays for every durable write, however
+// small: bytes spread thinly over many sources wait a little longer, and as a commit takes the
+// oldest sources with all they have, a few of them fill it next time.
 bool Journal::may_start() const {
   if (failed_ || free_.empty() || dirty_.empty()) return false;
   if (in_flight_.empty()) return true;
@@ -136,6 +146,19 @@ void Journal::gather(Commit& commit) {
   dirty_.splice_back(full);
 }
 
+void Journal::go_on(Commit& commit, uint64_t room) {
+  stalled_ = false;
+  commit.set_carry_only(false);
+  commit.set_size_limit(std::min(config_.record_size_max, room));
+}
+
+void Journal::stall(Commit& commit, uint64_t free) {
+  if (!stalled_) ++metrics_.stalls;
+  stalled_ = true;
+  commit.set_carry_only(true);
+  commit.set_size_limit(std::min(config_.record_size_max, free - std::min(free, kSpaceForTail)));
+}
+
 bool Journal::start_commit(bool frontier) {
   ASSERT(file_ != io::kNoFile);
   const uint64_t free = free_space();
@@ -145,22 +168,26 @@ bool Journal::start_commit(bool frontier) {
   commit.reset();
   commit.set_echo(previous_entries_);
   commit.set_beside_others(!in_flight_.empty());
-  commit.set_carry_only(free < config_.record_size_max + reserve());
-  if (commit.carry_only()) {
-    if (!stalled_) ++metrics_.stalls;
-    stalled_ = true;
-    commit.set_size_limit(std::min(config_.record_size_max, free - std::min(free, kSpaceForTail)));
-    ask_for_room();
-  } else {
-    stalled_ = false;
-  }
+  const uint64_t room = free - std::min(free, reserve());
+  room < kRoomMin ? stall(commit, free) : go_on(commit, room);
+  if (room < config_.record_size_max) ask_for_room();
   if (!frontier) gather(commit);
+  if (commit.empty() && !frontier && !commit.carry_only() && room < config_.record_size_max) {
+    // There is room, but not for what waits.
+    stall(commit, free);
+    gather(commit);
+  }
   if (commit.empty() && !frontier) {
     // Nothing to carry: only a record that publishes the tail can free what is not needed any more.
     publish_tail_if_stalled();
     return false;
   }
 
+  for (const Part& part : commit.parts_) {
+    const uint64_t older = part.kind == EntryKind::inline_data ? part.source->carry_bytes_ : 0;
+    note_carry(*part.source, std::min<uint64_t>(older + part.end - part.inline_begin,
+                                                io::kBlockSize));
+  }
   const auto size = static_cast<uint32_t>(commit.pack());
   RecordHeader header{.log_id = log_id_, .generation = generation_, .sequence = next_sequence_};
   if (!place(size, header.position)) {
@@ -200,7 +227,15 @@ bool Journal::start_commit(bool frontier) {
   return true;
 }
 
-uint64_t Journal::reserve() const { return (size_ - kRecordsBegin) / 8; }
+// Enough for every source to carry what it has, entries, echoes and padding included: a ring that
+// stalls can then free all the rest, in whatever order sources come.
+uint64_t Journal::reserve() const {
+  const uint64_t capacity = size_ - kRecordsBegin;
+  const uint64_t records = carry_sources_ / kCommitEntriesMax + 1;
+  const uint64_t carries = carry_bytes_ + carry_sources_ * 2 * kEntrySize +
+                           records * (kHeaderSize + io::kBlockSize) + kSpaceForTail;
+  return std::clamp(carries, capacity / 8, capacity / 2);
+}
 
 uint64_t Journal::free_space() const {
   const uint64_t capacity = size_ - kRecordsBegin;

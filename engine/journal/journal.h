@@ -71,9 +71,13 @@ class Journal {
   void schedule();
   bool may_start() const;
   void forget_waiting(Source& source);
+  void note_carry(Source& source, uint64_t bytes);
   bool start_commit(bool frontier);
   void oldest_first();
   void gather(Commit& commit);
+  // What the commit may take: new bytes within `room`, or carries only, within `free`.
+  void go_on(Commit& commit, uint64_t room);
+  void stall(Commit& commit, uint64_t free);
   bool place(uint32_t size, uint64_t& position);
   uint64_t free_space() const;
   uint64_t reserve() const;
@@ -113,6 +117,9 @@ class Journal {
   base::IntrusiveList<Source, Source::NeedHook> needed_;  // ascending oldest_needed
   uint64_t waiting_bytes_ = 0;
   uint64_t waiting_sources_ = 0;  // those that have some of them
+  // What all sources together would carry, at most: a stalled ring needs room for it.
+  uint64_t carry_bytes_ = 0;
+  uint64_t carry_sources_ = 0;
   std::vector<std::unique_ptr<Commit>> free_;
   std::deque<std::unique_ptr<Commit>> in_flight_;  // oldest first
 

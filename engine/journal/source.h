@@ -32,6 +32,7 @@ class Source : public base::TaggedHook<0>, public base::TaggedHook<1> {
   friend class Journal;
   uint64_t oldest_needed_ = 0;
   uint64_t waiting_bytes_ = 0;
+  uint32_t carry_bytes_ = 0;  // a carry brings at most so many, once whole blocks are flushed
 };
 
 }  // namespace weir::journal

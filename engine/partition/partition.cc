@@ -220,7 +220,9 @@ bool Partition::contribute_carry(journal::Commit& commit) {
     return true;
   }
   const uint64_t size = active.gathered - active.written;
-  if (size > config_.carry_bytes_max && keeper_.flush()) return true;
+  // A ring that is short has room for a block of everybody, not for more.
+  const uint64_t carry_max = commit.carry_only() ? io::kBlockSize : config_.carry_bytes_max;
+  if (size > carry_max && keeper_.flush()) return true;
   if (!commit.room_inline(size)) {
     keeper_.flush();  // less is left to carry then
     return false;

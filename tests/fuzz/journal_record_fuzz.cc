@@ -44,7 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const uint32_t entry_count = base::load_le<uint32_t>(bytes.data() + 60) % 64;
   base::store_le<uint32_t>(bytes.data() + 60, entry_count);
   base::store_le<uint32_t>(bytes.data() + 56, static_cast<uint32_t>(bytes.size()));
-  const size_t table_end = journal::kHeaderSize + entry_count * journal::kEntrySize;
+  const uint32_t echo_count = base::load_le<uint32_t>(bytes.data() + 100) % 64;
+  base::store_le<uint32_t>(bytes.data() + 100, echo_count);
+  const size_t table_end =
+      journal::kHeaderSize + (entry_count + echo_count) * journal::kEntrySize;
   if (table_end <= bytes.size()) {
     base::store_le<uint32_t>(bytes.data() + 8,
                              base::crc32c(std::span(bytes).subspan(12, table_end - 12)));
@@ -54,8 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (fault != journal::RecordFault::none) return 0;
   check(header.size == bytes.size() && header.sequence > header.durable_sequence);
   std::vector<journal::Entry> entries;
-  if (journal::decode_record(bytes, header, entries) != journal::RecordFault::none) return 0;
-  check(entries.size() == entry_count);
+  std::vector<journal::Entry> echo;
+  const auto tables = journal::decode_record(bytes, header, entries, echo);
+  if (tables != journal::RecordFault::none) return 0;
+  check(entries.size() == entry_count && echo.size() == echo_count);
   for (const journal::Entry& entry : entries) {
     journal::payload_sound(bytes, entry);
     check(entry.begin <= entry.end && entry.inline_begin <= entry.end);
@@ -63,9 +68,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   // What was accepted is what would be written.
   std::vector<std::byte> again = bytes;
-  journal::encode_record(header, entries, again);
+  journal::encode_record(header, entries, echo, again);
   std::vector<journal::Entry> twice;
-  check(journal::decode_record(again, header, twice) == journal::RecordFault::none);
-  check(std::ranges::equal(twice, entries, same));
+  std::vector<journal::Entry> echo_twice;
+  check(journal::decode_record(again, header, twice, echo_twice) == journal::RecordFault::none);
+  check(std::ranges::equal(twice, entries, same) && std::ranges::equal(echo_twice, echo, same));
   return 0;
 }

@@ -58,6 +58,7 @@ TEST(Journal, acknowledgements_keep_the_order_of_the_journal) {
 TEST(Journal, an_early_commit_starts_only_when_much_waits_and_few_are_in_flight) {
   Config config = tiny_config();
   config.commits_in_flight_max = 2;
+  config.extent_threshold = 8 * 1024;
   io::sim::SimOptions options;
   options.faults.disk_latency_ns = 5'000'000;
   JournalWorld world(3, config, options);
@@ -76,6 +77,28 @@ TEST(Journal, an_early_commit_starts_only_when_much_waits_and_few_are_in_flight)
   world.source(0).append(config.early_commit_bytes);
   world.sim().run_for(50'000);
   EXPECT_EQ(records(), second) << "two are in flight";
+  ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }));
+}
+
+TEST(Journal, bytes_spread_thinly_wait_for_more_or_for_the_commit_in_flight) {
+  Config config = tiny_config();
+  config.extent_threshold = 8 * 1024;
+  io::sim::SimOptions options;
+  options.faults.disk_latency_ns = 5'000'000;
+  JournalWorld world(4, config, options);
+  const auto records = [&] { return world.journal().metrics().record_bytes; };
+  const auto append_thinly = [&] {
+    for (size_t i = 1; i <= 4; ++i) world.source(i).append(config.early_commit_bytes / 4);
+    world.sim().run_for(50'000);
+  };
+  world.source(0).append(1000);
+  world.sim().run_for(50'000);
+  const uint64_t first = records();
+  append_thinly();
+  EXPECT_EQ(records(), first) << "enough, but a quarter of it each";
+  append_thinly();
+  EXPECT_GT(records(), first) << "twice enough";
+  append_thinly();
   ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }));
 }
 
@@ -164,10 +187,33 @@ TEST(Journal, a_stalled_ring_goes_on_when_sources_carry) {
 }
 
 TEST(Journal, what_is_short_goes_to_those_who_hold_the_oldest_records) {
-  // More sources than the reserve has room for: the order decides.
+  // What they carry is a good part of the ring: the order decides.
   JournalWorld world(11);
   for (int round = 0; round < 60; ++round) {
     for (size_t i = 0; i < 12; ++i) world.source(i).append(6'000);
+    ASSERT_TRUE(world.run_until([&] { return world.all_acked(); })) << "round " << round;
+  }
+  EXPECT_GT(world.journal().metrics().stalls, 0u);
+}
+
+TEST(Journal, the_reserve_grows_with_what_would_be_carried) {
+  // An eighth of the ring to a third of it.
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    base::RandomStream random(seed, "sizes");
+    JournalWorld world(seed);
+    const size_t sources = random.between(6, 14);
+    for (int round = 0; round < 60; ++round) {
+      for (size_t i = 0; i < sources; ++i) world.source(i).append(random.between(10, 9'000));
+      ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }))
+          << "seed " << seed << " round " << round;
+    }
+  }
+}
+
+TEST(Journal, many_tiny_sources_get_by_with_a_small_ring) {
+  JournalWorld world(13);
+  for (int round = 0; round < 40; ++round) {
+    for (size_t i = 0; i < 100; ++i) world.source(i).append(5);
     ASSERT_TRUE(world.run_until([&] { return world.all_acked(); })) << "round " << round;
   }
   EXPECT_GT(world.journal().metrics().stalls, 0u);

@@ -43,7 +43,9 @@ class HandMade {
                         .sequence = made.sequence,
                         .position = made.position,
                         .size = 4096,
-                        .previous_checksum = previous_,
+                        .previous_checksum = previous_.checksum,
+                        .previous_size = previous_.size,
+                        .previous_position = previous_.position,
                         .durable_sequence = made.durable,
                         .tail_sequence = made.tail};
     std::vector<Entry> entries;
@@ -63,8 +65,9 @@ class HandMade {
       entry.payload_checksum = base::crc32c(payload);
       entries.push_back(entry);
     }
-    encode_record(header, entries, record);
-    previous_ = header.checksum;
+    encode_record(header, entries, echo_, record);
+    previous_ = header;
+    echo_ = entries;
     return *this;
   }
   // Sequences first..last in a row from kRecordsBegin, each knowing that the one two before is
@@ -101,7 +104,8 @@ class HandMade {
  private:
   io::sim::SimWorld world_;
   std::vector<std::byte> image_;
-  uint32_t previous_ = 0;
+  RecordHeader previous_;
+  std::vector<Entry> echo_;
 };
 
 uint64_t place(uint64_t index) { return kRecordsBegin + index * 4096; }
@@ -162,17 +166,38 @@ TEST(Replay, a_torn_payload_in_front_of_the_last_record_cuts_as_well) {
   EXPECT_EQ(replay->damaged_entries, 0u);
 }
 
-TEST(Replay, a_rotten_acknowledged_record_is_kept_as_damaged) {
+TEST(Replay, the_next_record_knows_what_a_rotten_one_held) {
   for (const uint64_t where : {uint64_t{0}, uint64_t{60}, uint64_t{130}}) {
     HandMade journal;
     journal.chain(1, 6).damage(place(2) + where);
     const auto replay = journal.replay();
     ASSERT_TRUE(replay);
     EXPECT_EQ(sequences(*replay), (Sequences{1, 2, 3, 4, 5, 6})) << "byte " << where;
-    EXPECT_TRUE(replay->records[2].damaged);
-    EXPECT_TRUE(replay->records[2].entries.empty());
+    const ReplayedRecord& record = replay->records[2];
+    EXPECT_FALSE(record.damaged);
+    EXPECT_TRUE(record.acknowledged);
+    ASSERT_EQ(record.entries.size(), 1u);
+    EXPECT_EQ(record.entries[0].entry.base_offset, model::Offset(3));
+    EXPECT_TRUE(record.entries[0].sound) << "its payload is whole";
+    ASSERT_EQ(record.entries[0].payload.size(), 100u);
+    EXPECT_EQ(record.entries[0].payload[0], std::byte{3});
     EXPECT_EQ(replay->damaged_records, 1u);
+    EXPECT_EQ(replay->damaged_entries, 0u);
   }
+}
+
+TEST(Replay, of_two_rotten_neighbours_the_first_is_unknown) {
+  HandMade journal;
+  journal.chain(1, 7).damage(place(2));
+  journal.damage(place(3));
+  const auto replay = journal.replay();
+  ASSERT_TRUE(replay);
+  EXPECT_EQ(sequences(*replay), (Sequences{1, 2, 3, 4, 5, 6, 7}));
+  EXPECT_TRUE(replay->records[2].damaged);
+  EXPECT_TRUE(replay->records[2].entries.empty());
+  EXPECT_FALSE(replay->records[3].damaged);
+  EXPECT_EQ(replay->records[3].entries.size(), 1u);
+  EXPECT_EQ(replay->damaged_records, 2u);
 }
 
 TEST(Replay, a_lost_write_of_an_acknowledged_record_is_damage) {
@@ -181,7 +206,9 @@ TEST(Replay, a_lost_write_of_an_acknowledged_record_is_damage) {
   const auto replay = journal.replay();
   ASSERT_TRUE(replay);
   EXPECT_EQ(sequences(*replay), (Sequences{1, 2, 3, 4, 5, 6}));
-  EXPECT_TRUE(replay->records[1].damaged);
+  EXPECT_EQ(replay->damaged_records, 1u);
+  ASSERT_EQ(replay->records[1].entries.size(), 1u);
+  EXPECT_FALSE(replay->records[1].entries[0].sound);
 }
 
 TEST(Replay, a_lost_write_at_the_end_is_a_cut) {
@@ -252,7 +279,9 @@ TEST(Replay, a_misdirected_record_is_not_taken) {
   journal.wipe(place(1));
   const auto replay = journal.replay();
   ASSERT_TRUE(replay);
-  EXPECT_TRUE(replay->records[1].damaged) << "its copy elsewhere does not count";
+  EXPECT_EQ(replay->damaged_records, 1u);
+  ASSERT_EQ(replay->records[1].entries.size(), 1u);
+  EXPECT_FALSE(replay->records[1].entries[0].sound) << "its copy elsewhere does not count";
 }
 
 TEST(Replay, two_sound_superblocks_are_enough_and_needed) {

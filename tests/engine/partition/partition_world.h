@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/journal/creation.h"
 #include "engine/log/file_names.h"
 #include "engine/model/ports.h"
 #include "engine/partition/partition_table.h"
@@ -282,10 +283,10 @@ class PartitionWorld {
     core.disk.remove(op_, path.c_str());
     waited();
     failure_.clear();  // there mostly is none
-    const journal::Superblock superblock{.log_id = log_id(), .generation = generation_ + 1,
-                                         .core = 0, .core_count = 1};
-    const auto made = journal::create_journal(core.loop, core.disk, path, superblock,
-                                              options_.journal.size_initial);
+    const journal::NewJournal journal{path, {.log_id = log_id(), .generation = generation_ + 1,
+                                             .core = 0, .core_count = 1}};
+    const auto made = journal::create_journals(core.loop, core.disk, std::span(&journal, 1),
+                                               options_.journal.size_initial);
     if (!made && !world_.crashed()) failure_ = made.error().detail;
     if (!made) return false;
     core.disk.sync_directory(op_, "/data/journal");
