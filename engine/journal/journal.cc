@@ -103,7 +103,7 @@ bool Journal::may_start() const {
   if (failed_ || free_.empty() || dirty_.empty()) return false;
   if (in_flight_.empty()) return true;
   if (waiting_bytes_ < config_.early_commit_bytes) return false;
-  return waiting_bytes_ >= waiting_sources_ * 2 * config_.extent_threshold ||
+  return waiting_bytes_ >= waiting_sources_ * 4 * config_.extent_threshold ||
          waiting_bytes_ >= 2 * config_.early_commit_bytes;
 }
 

@@ -58,7 +58,7 @@ TEST(Journal, acknowledgements_keep_the_order_of_the_journal) {
 TEST(Journal, an_early_commit_starts_only_when_much_waits_and_few_are_in_flight) {
   Config config = tiny_config();
   config.commits_in_flight_max = 2;
-  config.extent_threshold = 8 * 1024;
+  config.extent_threshold = 4 * 1024;
   io::sim::SimOptions options;
   options.faults.disk_latency_ns = 5'000'000;
   JournalWorld world(3, config, options);
