@@ -85,6 +85,7 @@ void Commit::add(Source& source, Entry entry, std::span<const io::Slice> payload
   entry.payload_size = static_cast<uint32_t>(entry.end - entry.inline_begin);
   ASSERT(room_inline(entry.payload_size));
   for (const io::Slice& piece : payload) {
+    if (piece.size == 0) continue;
     std::memcpy(staging_ + payload_end_, piece.data, piece.size);
     payload_end_ += piece.size;
   }

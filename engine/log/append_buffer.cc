@@ -4,9 +4,16 @@
 #include <cstring>
 
 #include "io/base/assert.h"
+#include "io/base/streaming_copy.h"
 #include "io/base/units.h"
 
 namespace weir::log {
+namespace {
+
+// Appends of this size go to the segment as they are; smaller ones are copied once more.
+constexpr size_t kStreamingMin = 32 * 1024;
+
+}  // namespace
 
 void pin(Chunk& chunk) { ++chunk.pins; }
 
@@ -43,7 +50,12 @@ void AppendBuffer::append(std::span<const std::byte> bytes) {
     Chunk* chunk = chunks_.empty() ? nullptr : chunks_.back();
     if (!chunk || chunk->used == chunk->buffer.size) chunk = &grow(bytes.size());
     const size_t count = std::min(bytes.size(), chunk->buffer.size - chunk->used);
-    std::memcpy(chunk->buffer.memory + chunk->used, bytes.data(), count);
+    std::byte* const to = chunk->buffer.memory + chunk->used;
+    if (count >= kStreamingMin) {
+      base::copy_past_cache(to, bytes.first(count));
+    } else {
+      std::memcpy(to, bytes.data(), count);
+    }
     chunk->used += count;
     end_ += count;
     bytes = bytes.subspan(count);

@@ -57,14 +57,14 @@ class InflatedSource {
   std::span<std::byte> window_;
 };
 
-// A varint of two bytes, which is never 0 in its shortest form; else 0, and nothing is read.
+// A varint of two bytes in its shortest form, which is never 0; else 0, and nothing is read.
 [[gnu::always_inline]] inline uint32_t load_two_bytes(const std::byte*& from,
                                                       const std::byte* end) {
   if (end - from < 2) return 0;
   const auto high = std::to_integer<uint32_t>(from[1]);
-  if (high >= 0x80) return 0;
+  if (high == 0 || high >= 0x80) return 0;
   const uint32_t value = (std::to_integer<uint32_t>(from[0]) & 0x7f) | high << 7;
-  if (value != 0) from += 2;
+  from += 2;
   return value;
 }
 

@@ -199,6 +199,9 @@ TEST_F(BatchValidatorTest, MalformedRecordsAreRefused) {
       {16, 0, 0, 0, 1, 1, 2, 1, 1},     // header key null
       {12, 0, 0, 0, 200, 1, 1, 0},      // key beyond the record
       {0x8c, 0x80, 0x80, 0x80, 0x80, 0},              // length varint too long
+      {0x8c, 0, 0, 0, 0, 1, 1, 0},                    // length in two bytes where one does
+      {14, 0, 0x80, 0, 0, 1, 1, 0},                   // timestamp delta, the same
+      {14, 0, 0, 0, 1, 1, 0x80, 0},                   // header count, the same
       {12, 0, 0, 0, 1, 1, 0, 12, 0, 0, 2, 1, 1, 0}};  // one record more than the count
   for (const auto& record : bad) {
     EXPECT_EQ(error_of(batch_of_record(record)), ErrorCode::invalid_record);
