@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
@@ -39,10 +40,26 @@ std::string errno_name(int code) {
   return text != nullptr ? std::string(text) : fmt::format("errno {}", code);
 }
 
+namespace {
+
+// What a person can do about it; empty where that depends on the caller.
+std::string_view remedy(Error error) {
+  if (error.operation != Operation::listen) return "";
+  switch (error.code) {
+    case EADDRINUSE: return "; stop the program that listens there, or name another port";
+    case EADDRNOTAVAIL: return "; this machine has no such address";
+    case EACCES: return "; ports below 1024 need root";
+    default: return "";
+  }
+}
+
+}  // namespace
+
 std::string describe(Error error, std::string_view subject) {
   const char* const sentence = strerrordesc_np(error.code);
-  return fmt::format("{}{}{}: {} ({})", name(error.operation), subject.empty() ? "" : " ", subject,
-                     errno_name(error.code), sentence != nullptr ? sentence : "unknown error");
+  return fmt::format("{}{}{}: {} ({}){}", name(error.operation), subject.empty() ? "" : " ",
+                     subject, errno_name(error.code),
+                     sentence != nullptr ? sentence : "unknown error", remedy(error));
 }
 
 std::unexpected<base::Error> failed(Operation operation, int code, std::string_view subject) {

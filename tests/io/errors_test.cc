@@ -23,5 +23,11 @@ TEST(Errors, TakeResultsOfCompletionsAsTheyAre) {
   EXPECT_EQ(error.error().detail, failed(Operation::read, EIO, "segment").error().detail);
 }
 
+TEST(Errors, ATakenPortComesWithItsRemedy) {
+  const std::string text = describe({Operation::listen, EADDRINUSE}, "127.0.0.1:9092");
+  EXPECT_NE(text.find("127.0.0.1:9092"), std::string::npos) << text;
+  EXPECT_NE(text.find("another port"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace weir::io

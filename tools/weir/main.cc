@@ -33,6 +33,10 @@ int main(int argc, char** argv) {
     weir::tools::add_group(app);
     weir::tools::add_dump(app, exit_code);
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError& error) {
+    // An unknown option in front of the command: say that, not that the command is missing.
+    if (argc > 1) std::fprintf(stderr, "weir: no command is called %s\n", argv[1]);
+    return app.exit(error) == 0 ? 0 : weir::tools::kExitUsage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : weir::tools::kExitUsage;
   } catch (const weir::tools::Failure& error) {
