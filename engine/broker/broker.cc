@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/journal/creation.h"
-#include "engine/journal/journal.h"
 #include "engine/log/file_names.h"
 #include "engine/model/ports.h"
 #include "engine/partition/recovery.h"

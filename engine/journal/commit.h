@@ -16,6 +16,7 @@ namespace weir::journal {
 class Journal;
 class Source;
 
+// Parts of one commit, so that the tables of two fit in front of the payloads.
 inline constexpr size_t kCommitEntriesMax = 100;
 
 // What one source has in one commit; given back to it once durable, in the order of commits.
