@@ -8,8 +8,9 @@
 //
 // Durability: a write with Durability::on_completion is on stable storage, data and the metadata
 // needed to read it, when it completes with >= 0 (RWF_DSYNC, or write + fdatasync where that is
-// refused). A sync covers only writes whose completion was seen before it was submitted
-// (RELIABILITY rule 7).
+// refused). Durability::awaited promises the same; others wait for this write, so processor time
+// may be spent to have it soon. A sync covers only writes whose completion was seen before it was
+// submitted (RELIABILITY rule 7).
 //
 // Direct files (OpenOptions::direct) bypass the page cache where the file system allows it; memory,
 // position and size of their transfers must be multiples of kBlockSize, reads at the end may be
@@ -40,7 +41,7 @@ struct Slice {
 };
 inline constexpr size_t kSlicesMax = 512;  // pieces of one write or send
 
-enum class Durability : uint8_t { none, on_completion };
+enum class Durability : uint8_t { none, on_completion, awaited };
 
 struct OpenOptions {
   bool create = false;     // create when missing, mode 0644

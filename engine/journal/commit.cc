@@ -147,7 +147,7 @@ void Commit::seal(const RecordHeader& header) {
 void Commit::submit(io::Disk& disk, io::FileId journal_file) {
   writes_in_flight_ = static_cast<uint32_t>(targets_.size()) + 1;
   record_write_.pieces().assign(1, {record_.data(), record_.size()});
-  record_write_.start(disk, journal_file, header_.position, io::Durability::on_completion);
+  record_write_.start(disk, journal_file, header_.position, io::Durability::awaited);
   for (size_t i = 0; i < targets_.size(); ++i) {
     extents_[i]->start(disk, targets_[i].file, targets_[i].position,
                        io::Durability::on_completion);

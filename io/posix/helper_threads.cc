@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "io/base/logging.h"
 #include "io/posix/blocking_files.h"
 
 namespace weir::io::posix {
@@ -157,6 +158,54 @@ Job* HelperThreads::next_job() {
   head_ = job->next;
   if (head_ == nullptr) tail_ = nullptr;
   return job;
+}
+
+Job& CoreJobs::make(Op& op, JobKind kind) {
+  op.arm();
+  if (unused_.empty()) unused_.push_back(&jobs_.emplace_back());
+  Job& job = *unused_.back();
+  unused_.pop_back();
+  job = {};
+  job.kind = kind;
+  job.op = &op;
+  job.home = &finished_;
+  return job;
+}
+
+void CoreJobs::write(Op& op, int file, std::span<const Slice> pieces, uint64_t position,
+                     bool durable) {
+  Job& job = make(op, JobKind::write);
+  job.file = file;
+  job.pieces = pieces;
+  job.position = position;
+  job.durable = durable;
+  job.use_dsync = options_.dsync;
+  push(job);
+}
+
+bool CoreJobs::run_finished() {
+  Job* job = finished_.take();
+  if (job == nullptr) return false;
+  while (job != nullptr) {
+    Job& done = *std::exchange(job, job->next);
+    Op& op = *done.op;
+    op.set_result(done.result);
+    give_back(done);
+    op.run();
+  }
+  return true;
+}
+
+void CoreJobs::give_back(Job& job) {
+  if (job.dsync_refused && options_.dsync) {
+    base::log_warning("io", "file system refuses RWF_DSYNC: write, then fdatasync");
+    options_.dsync = false;
+  }
+  if (job.direct_refused && !told_buffered_) {
+    base::log_warning("io", "file system refuses O_DIRECT: buffered path={}", job.path);
+    told_buffered_ = true;
+  }
+  unused_.push_back(&job);
 }
 
 }  // namespace weir::io::posix

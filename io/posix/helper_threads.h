@@ -1,9 +1,11 @@
 #pragma once
 // HelperThreads: blocking file calls off the cores. FinishedJobs: their way back to a core.
+// CoreJobs: the core's side.
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -49,7 +51,7 @@ struct Job {
   int32_t result = 0;
   Op* op = nullptr;
   FinishedJobs* home = nullptr;
-  Job* next = nullptr;            // of whichever queue holds it
+  Job* next = nullptr;  // of whichever queue holds it
 };
 
 // Executes the call; `result` is as from a ring.
@@ -94,6 +96,39 @@ class HelperThreads {
   Job* tail_ = nullptr;
   bool ending_ = false;
   std::vector<std::thread> threads_;
+};
+
+// The jobs of one core: made, pushed and completed on its thread; recycled, so there are as many as
+// were ever in flight at once. Refusals of RWF_DSYNC and O_DIRECT are said once and remembered.
+class CoreJobs {
+ public:
+  struct Options {
+    bool dsync = true;
+    bool direct = true;
+  };
+  // Both references outlive this; all jobs are back before it goes.
+  CoreJobs(HelperThreads& helpers, FinishedJobs& finished, Options options)
+      : helpers_(helpers), finished_(finished), options_(options) {}
+
+  const Options& options() const { return options_; }
+  // The job of an operation that is armed from now on; to be filled in and pushed.
+  Job& make(Op& op, JobKind kind);
+  void push(Job& job) { helpers_.push(job); }
+  void write(Op& op, int file, std::span<const Slice> pieces, uint64_t position, bool durable);
+
+  bool any_finished() const { return finished_.any(); }
+  // Runs the completions of what is done; true when there was any.
+  bool run_finished();
+
+ private:
+  void give_back(Job& job);
+
+  HelperThreads& helpers_;
+  FinishedJobs& finished_;
+  Options options_;
+  bool told_buffered_ = false;
+  std::deque<Job> jobs_;  // stable addresses
+  std::vector<Job*> unused_;
 };
 
 }  // namespace weir::io::posix

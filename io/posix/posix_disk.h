@@ -1,24 +1,14 @@
 #pragma once
 // PosixDisk: Disk over helper threads.
 
-#include <deque>
-
 #include "io/posix/helper_threads.h"
-#include "io/posix/posix_loop.h"
 
 namespace weir::io::posix {
 
-// One core's. A FileId is the descriptor. Each call becomes a Job; jobs are recycled, so there are
-// as many as were ever in flight at once. Refusals of RWF_DSYNC and O_DIRECT are said once and
-// remembered.
-class PosixDisk final : public Disk, private PosixLoop::JobPool {
+// One core's. A FileId is the descriptor. Each call becomes a Job.
+class PosixDisk final : public Disk {
  public:
-  struct Options {
-    bool dsync = true;
-    bool direct = true;
-  };
-  // All references outlive the disk; all jobs are back before it goes.
-  PosixDisk(PosixLoop& loop, HelperThreads& helpers, FinishedJobs& finished, Options options);
+  explicit PosixDisk(CoreJobs& jobs) : jobs_(jobs) {}
 
   void open(Op& op, const char* path, OpenOptions options) override;
   void close(Op& op, FileId file) override;
@@ -38,15 +28,7 @@ class PosixDisk final : public Disk, private PosixLoop::JobPool {
   base::Result<uint64_t> free_bytes(const std::string& path) override;
 
  private:
-  Job& make(Op& op, JobKind kind);
-  void give_back(Job& job) override;
-
-  HelperThreads& helpers_;
-  FinishedJobs& finished_;
-  Options options_;
-  bool told_buffered_ = false;
-  std::deque<Job> jobs_;  // stable addresses
-  std::vector<Job*> unused_;
+  CoreJobs& jobs_;
 };
 
 }  // namespace weir::io::posix

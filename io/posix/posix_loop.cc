@@ -15,11 +15,11 @@ constexpr int64_t kSleepMsMax = 60'000;
 
 }  // namespace
 
-PosixLoop::PosixLoop(Clock& clock, EventFd& wake, FinishedJobs& finished)
+PosixLoop::PosixLoop(Clock& clock, EventFd& wake, CoreJobs& jobs)
     : CoreLoop(clock),
       clock_(clock),
       wake_(wake),
-      finished_(finished),
+      jobs_(jobs),
       epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   ASSERT(epoll_ >= 0, "no epoll: errno {}; raise the limit of open files", errno);
   watch(*this, wake_.descriptor(), EPOLLIN);
@@ -52,25 +52,12 @@ bool PosixLoop::run_completions() {
     static_cast<Watched*>(events_[i].data.ptr)->on_events(events_[i].events);
     any = true;
   }
-  if (run_finished()) any = true;
+  if (jobs_.run_finished()) any = true;
   return any;
 }
 
-bool PosixLoop::run_finished() {
-  Job* job = finished_.take();
-  if (job == nullptr) return false;
-  while (job != nullptr) {
-    Job& done = *std::exchange(job, job->next);
-    Op& op = *done.op;
-    op.set_result(done.result);
-    job_pool_->give_back(done);
-    op.run();
-  }
-  return true;
-}
-
 bool PosixLoop::has_completions() {
-  return event_count_ > 0 || finished_.any() || attempts_->has_attempts();
+  return event_count_ > 0 || jobs_.any_finished() || attempts_->has_attempts();
 }
 
 void PosixLoop::submit_and_sleep(std::optional<Instant> deadline) {

@@ -36,7 +36,7 @@ class Attempts {
 // begins; helpers and other cores wake it through its eventfd (non-blocking).
 class PosixLoop final : public CoreLoop, private Watched {
  public:
-  PosixLoop(Clock& clock, EventFd& wake, FinishedJobs& finished);
+  PosixLoop(Clock& clock, EventFd& wake, CoreJobs& jobs);
   ~PosixLoop() override;
 
   void attach(Attempts& attempts) { attempts_ = &attempts; }
@@ -51,14 +51,6 @@ class PosixLoop final : public CoreLoop, private Watched {
   // The operation is over; its owner learns it from the ready queue.
   void complete(Op& op, int32_t result);
 
-  // Where a job goes to be reused after its completion ran.
-  class JobPool {
-   public:
-    virtual ~JobPool() = default;
-    virtual void give_back(Job& job) = 0;
-  };
-  void attach(JobPool& pool) { job_pool_ = &pool; }
-
  protected:
   bool run_completions() override;
   bool has_completions() override;
@@ -70,13 +62,11 @@ class PosixLoop final : public CoreLoop, private Watched {
 
   void on_events(uint32_t events) override;  // of the eventfd
   void poll(int timeout_ms);
-  bool run_finished();
 
   Clock& clock_;
   EventFd& wake_;
-  FinishedJobs& finished_;
+  CoreJobs& jobs_;
   Attempts* attempts_ = nullptr;
-  JobPool* job_pool_ = nullptr;
   Op* signal_op_ = nullptr;
   int epoll_;
   std::array<epoll_event, kEventsMax> events_{};

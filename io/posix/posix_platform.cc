@@ -36,9 +36,10 @@ class EventWaker final : public Waker {
 // Everything of one core, built and destroyed on its thread.
 struct PosixCore {
   PosixCore(CoreIndex index, MailboxGrid& grid, ListenSockets& listen_sockets,
-            std::deque<Doorbell>& doorbells, HelperThreads& helpers, PosixDisk::Options options)
-      : loop(clock, doorbells[index.value()].wake, doorbells[index.value()].finished),
-        disk(loop, helpers, doorbells[index.value()].finished, options),
+            std::deque<Doorbell>& doorbells, HelperThreads& helpers, CoreJobs::Options options)
+      : jobs(helpers, doorbells[index.value()].finished, options),
+        loop(clock, doorbells[index.value()].wake, jobs),
+        disk(jobs),
         network(index, loop, listen_sockets),
         waker(doorbells),
         mailboxes(index, grid, waker),
@@ -55,6 +56,7 @@ struct PosixCore {
 
   SystemClock clock;
   SystemRandom random;
+  CoreJobs jobs;
   PosixLoop loop;
   PosixDisk disk;
   PosixNetwork network;
@@ -90,8 +92,8 @@ class PosixPlatform final : public Platform, private CoreBody {
   base::Status run(CoreMain& main) override {
     main_ = &main;
     started_ = false;
-    helpers_ = std::make_unique<HelperThreads>(
-        std::min(kHelpersPerCore * options_.cores, kHelpersMax));
+    helpers_ =
+        std::make_unique<HelperThreads>(std::min(kHelpersPerCore * options_.cores, kHelpersMax));
     auto status = run_cores(options_, *this);
     helpers_.reset();
     return status;
@@ -126,7 +128,7 @@ class PosixPlatform final : public Platform, private CoreBody {
   }
 
   PlatformOptions options_;
-  PosixDisk::Options disk_options_;
+  CoreJobs::Options disk_options_;
   MailboxGrid grid_;
   ListenSockets listen_sockets_;
   DirectoryLock lock_;

@@ -64,8 +64,8 @@ base::Result<uint32_t> open_best(io_uring& ring, const Denied& denied) {
 }
 
 bool buffer_ring_works(io_uring& ring) {
-  void* const page = mmap(nullptr, kBlockSize, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const page =
+      mmap(nullptr, kBlockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return false;
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<uintptr_t>(page);
@@ -120,6 +120,7 @@ base::Result<Features> probe_features(const Denied& denied) {
                                     "registered descriptor", "descriptor");
   features.dsync = decide(true, denied.dsync, "RWF_DSYNC", "write, then fdatasync");
   features.direct = decide(true, denied.direct, "O_DIRECT", "buffered files");
+  features.awaited_writes = decide(true, denied.awaited_writes, "awaited writes", "helper threads");
   io_uring_queue_exit(&ring);
   return features;
 }

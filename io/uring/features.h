@@ -19,6 +19,7 @@ struct Denied {
   bool file_operations = false;  // rename, unlink, mkdir, ftruncate through the ring
   bool dsync = false;
   bool direct = false;
+  bool awaited_writes = false;  // through the ring
 };
 
 struct Features {
@@ -30,8 +31,9 @@ struct Features {
   bool unlinkat = false;
   bool mkdirat = false;
   bool ftruncate = false;
-  bool dsync = false;            // RWF_DSYNC; else write, then fdatasync
-  bool direct = false;           // O_DIRECT; else buffered
+  bool dsync = false;           // RWF_DSYNC; else write, then fdatasync
+  bool direct = false;          // O_DIRECT; else buffered
+  bool awaited_writes = false;  // through the ring; else by helper threads (UringDisk says why)
 };
 
 // Error: this process may have no rings (forbidden, not built in) or only rings too old to use.

@@ -31,8 +31,12 @@ int32_t result_of(int status) { return status == 0 ? 0 : -errno; }
 
 }  // namespace
 
-UringDisk::UringDisk(Loop& loop, Ring& ring)
-    : loop_(loop), ring_(ring), dsync_(ring.features().dsync), direct_(ring.features().direct) {}
+UringDisk::UringDisk(Loop& loop, Ring& ring, posix::CoreJobs* helpers)
+    : loop_(loop),
+      ring_(ring),
+      helpers_(helpers),
+      dsync_(ring.features().dsync),
+      direct_(ring.features().direct) {}
 
 bool UringDisk::register_memory(std::span<std::byte> memory) {
   return ring_.register_memory(memory);
@@ -69,13 +73,16 @@ void UringDisk::read(Op& op, FileId file, std::span<std::byte> into, uint64_t po
 void UringDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t position,
                       Durability durability) {
   ASSERT(!pieces.empty() && pieces.size() <= kSlicesMax, "{} pieces", pieces.size());
+  if (durability == Durability::awaited && helpers_ != nullptr) {
+    return helpers_->write(op, file.value(), pieces, position, true);
+  }
   op.arm();
   if (durability == Durability::none) {
     Ring::expect(prepare_write(file.value(), pieces, position, 0), op);
     return;
   }
-  DiskStep& step = acquire(op, dsync_ ? DiskStep::Stage::write_durable
-                                      : DiskStep::Stage::write_then_sync);
+  DiskStep& step =
+      acquire(op, dsync_ ? DiskStep::Stage::write_durable : DiskStep::Stage::write_then_sync);
   step.file = file.value();
   step.pieces = pieces;
   step.position = position;

@@ -5,6 +5,7 @@
 
 #include "io/disk.h"
 #include "io/loop.h"
+#include "io/posix/helper_threads.h"
 #include "io/uring/ring.h"
 
 namespace weir::io::uring {
@@ -16,9 +17,16 @@ namespace weir::io::uring {
 //
 // What only a file system can refuse is found out when it refuses: RWF_DSYNC becomes write, then
 // fdatasync; O_DIRECT becomes a buffered file. Either is said once per core and remembered.
+//
+// Where the device needs a flush to make a write durable, the kernel completes durable writes of a
+// ring on a worker bound to the CPU that took the interrupt: a busy program there holds them up
+// until the next timer tick (4 ms at 250 Hz). A helper thread that waits in pwritev2(2) sends the
+// flush itself, on whichever CPU is free, for about twice the processor time. So there helpers take
+// what is awaited (docs/decisions/0011).
 class UringDisk final : public Disk {
  public:
-  UringDisk(Loop& loop, Ring& ring);
+  // `helpers`: for awaited writes; nullptr: the ring takes those too.
+  UringDisk(Loop& loop, Ring& ring, posix::CoreJobs* helpers);
 
   bool register_memory(std::span<std::byte> memory) override;
 
@@ -76,10 +84,11 @@ class UringDisk final : public Disk {
 
   Loop& loop_;
   Ring& ring_;
+  posix::CoreJobs* helpers_;
   bool dsync_;   // RWF_DSYNC works, as far as is known
   bool direct_;  // O_DIRECT is not denied
   bool told_buffered_ = false;
-  std::deque<DiskStep> steps_;      // stable addresses
+  std::deque<DiskStep> steps_;  // stable addresses
   std::vector<DiskStep*> unused_;
 };
 

@@ -16,6 +16,16 @@ void UringLoop::arm_wake() {
   Ring::expect(entry, wake_step_);
 }
 
+bool UringLoop::run_completions() {
+  bool any = ring_.run_completions();
+  if (jobs_ != nullptr && jobs_->run_finished()) any = true;
+  return any;
+}
+
+bool UringLoop::has_completions() {
+  return ring_.has_completions() || (jobs_ != nullptr && jobs_->any_finished());
+}
+
 void UringLoop::submit_and_sleep(std::optional<Instant> deadline) {
   std::optional<int64_t> timeout_ns;
   if (deadline) timeout_ns = std::max<int64_t>(*deadline - clock_.now(), 0);

@@ -2,6 +2,7 @@
 // UringLoop: the loop of one core over its ring.
 
 #include "io/posix/core_loop.h"
+#include "io/posix/helper_threads.h"
 #include "io/uring/ring.h"
 
 namespace weir::io::uring {
@@ -9,7 +10,7 @@ namespace weir::io::uring {
 // One system call per turn submits everything and, when nothing is left to do, sleeps in it.
 // Besides what the core asked for, one read of the core's eventfd is always armed: signal handlers
 // and other threads wake the core through it; other cores send a message to the ring where the
-// kernel can.
+// kernel can. Helper threads wake it like any other thread.
 class UringLoop final : public posix::CoreLoop {
  public:
   // All references outlive the loop; `wake_descriptor`: a blocking eventfd.
@@ -20,12 +21,14 @@ class UringLoop final : public posix::CoreLoop {
   uint64_t wake_user_data() { return Ring::user_data_of(message_step_); }
   // Runs on this core after each signal through the eventfd.
   void on_signal(Op& op) { signal_op_ = &op; }
+  // What helper threads do for this core, if anything.
+  void attach(posix::CoreJobs& jobs) { jobs_ = &jobs; }
   // Once, before the first turn.
   void arm_wake();
 
  protected:
-  bool run_completions() override { return ring_.run_completions(); }
-  bool has_completions() override { return ring_.has_completions(); }
+  bool run_completions() override;
+  bool has_completions() override;
   void submit() override { ring_.enter(false, std::nullopt); }
   void submit_and_sleep(std::optional<Instant> deadline) override;
 
@@ -39,6 +42,7 @@ class UringLoop final : public posix::CoreLoop {
   Step wake_step_;           // the armed read
   Step message_step_;        // wake-ups from other rings; they only end the sleep
   Op* signal_op_ = nullptr;
+  posix::CoreJobs* jobs_ = nullptr;
 };
 
 }  // namespace weir::io::uring

@@ -1,12 +1,15 @@
 #include "io/uring/uring_platform.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <deque>
 
 #include "io/base/logging.h"
 #include "io/errors.h"
+#include "io/posix/block_device.h"
 #include "io/posix/core_threads.h"
 #include "io/posix/directory_lock.h"
+#include "io/posix/helper_threads.h"
 #include "io/posix/listen_sockets.h"
 #include "io/posix/stop_request.h"
 #include "io/posix/system_clock.h"
@@ -18,14 +21,21 @@ namespace weir::io::uring {
 
 namespace {
 
+// As many as a core has commits in flight.
+constexpr size_t kHelpersPerCore = 4;
+constexpr size_t kHelpersMax = 64;
+
 // What any core needs to wake any other; filled in by each core before any of them serves.
 struct WakeTargets {
-  explicit WakeTargets(uint16_t count) : events(count), rings(count) {}
+  explicit WakeTargets(uint16_t count) : events(count), rings(count) {
+    for (posix::EventFd& event : events) finished.emplace_back(event);
+  }
   struct RingTarget {
     int descriptor = -1;
     uint64_t user_data = 0;
   };
   std::deque<posix::EventFd> events;
+  std::deque<posix::FinishedJobs> finished;
   std::vector<RingTarget> rings;
 };
 
@@ -67,10 +77,10 @@ class RingWaker final : public posix::Waker {
 // Everything of one core, built and destroyed on its thread.
 struct UringCore {
   UringCore(CoreIndex index, posix::MailboxGrid& grid, posix::ListenSockets& listen_sockets,
-            WakeTargets& targets, std::unique_ptr<Ring> opened)
+            WakeTargets& targets, std::unique_ptr<Ring> opened, posix::HelperThreads* helpers)
       : ring(std::move(opened)),
         loop(clock, *ring, targets.events[index.value()].descriptor()),
-        disk(loop, *ring),
+        disk(loop, *ring, attach_jobs(targets.finished[index.value()], helpers)),
         network(index, loop, *ring, listen_sockets),
         waker(*ring, targets),
         mailboxes(index, grid, waker),
@@ -88,9 +98,19 @@ struct UringCore {
   }
   ~UringCore() { ring->close(); }
 
+  posix::CoreJobs* attach_jobs(posix::FinishedJobs& finished, posix::HelperThreads* helpers) {
+    if (helpers == nullptr) return nullptr;
+    const Features& features = ring->features();
+    loop.attach(
+        jobs.emplace(*helpers, finished,
+                     posix::CoreJobs::Options{.dsync = features.dsync, .direct = features.direct}));
+    return &*jobs;
+  }
+
   posix::SystemClock clock;
   posix::SystemRandom random;
   std::unique_ptr<Ring> ring;
+  std::optional<posix::CoreJobs> jobs;
   UringLoop loop;
   UringDisk disk;
   UringNetwork network;
@@ -120,13 +140,24 @@ class UringPlatform final : public Platform, private posix::CoreBody {
       base::log_info("io", "no RWF_DSYNC on this file system instead=fdatasync path={}", path);
       features_.dsync = false;
     }
+    if (features_.awaited_writes && !posix::writes_durably_at_once(path)) {
+      base::log_info("io", "device needs a flush for a durable write: helper threads wait path={}",
+                     path);
+      features_.awaited_writes = false;
+    }
     return {};
   }
 
   base::Status run(CoreMain& main) override {
     main_ = &main;
     started_ = false;
-    return posix::run_cores(options_, *this);
+    if (!features_.awaited_writes) {
+      helpers_ = std::make_unique<posix::HelperThreads>(
+          std::min(kHelpersPerCore * options_.cores, kHelpersMax));
+    }
+    auto status = posix::run_cores(options_, *this);
+    helpers_.reset();
+    return status;
   }
 
   void request_stop() override { stop_request_.request(); }
@@ -136,7 +167,8 @@ class UringPlatform final : public Platform, private posix::CoreBody {
     auto ring = std::make_unique<Ring>();
     CHECK_OK(ring->open(features_));
     auto& core = cores_[index.value()];
-    core = std::make_unique<UringCore>(index, grid_, listen_sockets_, targets_, std::move(ring));
+    core = std::make_unique<UringCore>(index, grid_, listen_sockets_, targets_, std::move(ring),
+                                       helpers_.get());
     if (index.value() == 0) core->loop.on_signal(stop_op_);
     return {};
   }
@@ -166,6 +198,7 @@ class UringPlatform final : public Platform, private posix::CoreBody {
   WakeTargets targets_;
   posix::StopRequest stop_request_;
   Op stop_op_;
+  std::unique_ptr<posix::HelperThreads> helpers_;
   std::vector<std::unique_ptr<UringCore>> cores_;
   CoreMain* main_ = nullptr;  // of the running run()
   bool started_ = false;      // core 0's: a stop request finds the engine built

@@ -123,6 +123,7 @@ inline std::vector<Backend> all_backends() {
       uring_without("uring_no_file_operations", &uring::Denied::file_operations),
       uring_without("uring_no_dsync", &uring::Denied::dsync),
       uring_without("uring_no_direct", &uring::Denied::direct),
+      uring_without("uring_no_awaited_writes", &uring::Denied::awaited_writes),
       {"posix", [](const PlatformOptions& options) { return posix::make_platform(options); }},
       {"posix_no_dsync",
        [](const PlatformOptions& options) {

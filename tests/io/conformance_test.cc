@@ -132,7 +132,8 @@ TEST_P(DiskConformance, GathersManyPieces) {
       pieces.push_back({bytes.data() + at, size});
       at += size;
     }
-    for (const Durability durability : {Durability::none, Durability::on_completion}) {
+    for (const auto durability :
+         {Durability::none, Durability::on_completion, Durability::awaited}) {
       EXPECT_EQ(write(io, file, pieces, 77, durability), static_cast<int32_t>(bytes.size()));
       std::vector<std::byte> back(bytes.size());
       EXPECT_EQ(read(io, file, back, 77), static_cast<int32_t>(bytes.size()));
@@ -155,7 +156,8 @@ TEST_P(DiskConformance, ManyDurableDirectWritesInFlight) {
     std::vector<Slice> pieces(kCount);
     for (size_t i = 0; i < kCount; ++i) {
       pieces[i] = {memory.bytes.data() + i * kSize, kSize};
-      io.disk.write(calls[i].op, file, {&pieces[i], 1}, i * kSize, Durability::on_completion);
+      io.disk.write(calls[i].op, file, {&pieces[i], 1}, i * kSize,
+                    i % 2 == 0 ? Durability::on_completion : Durability::awaited);
     }
     for (Call& call : calls) EXPECT_EQ(call.wait(io), static_cast<int32_t>(kSize));
     Call sync;

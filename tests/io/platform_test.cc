@@ -92,7 +92,7 @@ TEST_P(PlatformTest, KilledProcessFreesTheDirectory) {
       const auto bytes = pattern(100'000);
       const Slice piece{bytes.data(), bytes.size()};
       for (uint64_t round = 0;; ++round) {
-        io.disk.write(call.op, file, {&piece, 1}, round % 100 * 100'000, Durability::on_completion);
+        io.disk.write(call.op, file, {&piece, 1}, round % 100 * 100'000, Durability::awaited);
         if (call.wait(io) != 100'000) return;
         if (round == 2) [[maybe_unused]] const auto size = ::write(ready[1], "x", 1);
       }
