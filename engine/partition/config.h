@@ -13,7 +13,7 @@ using base::operator""_MiB;
 struct Config {
   uint64_t flush_bytes = 256_KiB;  // committed bytes in the journal only, from which they are moved
   uint64_t carry_bytes_max = 64_KiB;     // at most this much is carried forward in the journal
-  size_t tail_cache_bytes = 256_MiB;     // append buffers kept for tail readers, per core
+  size_t tail_cache_bytes = 32_MiB;      // append buffers kept for tail readers, per core
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int64_t producer_expiration_ms = 86'400'000;
 };
