@@ -101,6 +101,10 @@ base::Result<uint64_t> PosixDisk::free_bytes(const std::string& path) {
   return posix::free_bytes(path);
 }
 
+base::Result<uint64_t> PosixDisk::total_bytes(const std::string& path) {
+  return posix::total_bytes(path);
+}
+
 Job& PosixDisk::make(Op& op, JobKind kind) {
   op.arm();
   if (unused_.empty()) unused_.push_back(&jobs_.emplace_back());

@@ -36,6 +36,7 @@ class PosixDisk final : public Disk, private PosixLoop::JobPool {
   base::Result<std::vector<DirectoryEntry>> list(const std::string& path) override;
   base::Result<FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
+  base::Result<uint64_t> total_bytes(const std::string& path) override;
 
  private:
   Job& make(Op& op, JobKind kind);
