@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/alter_replica_log_dirs.h"
 #include "engine/handlers/api_versions.h"
 #include "engine/handlers/create_partitions.h"
 #include "engine/handlers/create_topics.h"
@@ -11,6 +12,7 @@
 #include "engine/handlers/describe_cluster.h"
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
+#include "engine/handlers/describe_log_dirs.h"
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
@@ -54,6 +56,8 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},
+    ApiRow{ApiKey::alter_replica_log_dirs, &start_alter_replica_log_dirs},
+    ApiRow{ApiKey::describe_log_dirs, &start_describe_log_dirs},
     ApiRow{ApiKey::create_partitions, &start_create_partitions},
     ApiRow{ApiKey::delete_groups, &start_delete_groups},
     ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},

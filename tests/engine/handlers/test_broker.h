@@ -128,7 +128,11 @@ class TestBroker : public io::Platform::CoreMain {
   io::sim::SimWorld world;
   catalog::Settings settings;
   catalog::CatalogImage image;
-  NodeIdentity node{.node_id = 1, .cluster_id = "test", .advertised = {}, .leader_epoch = 4};
+  NodeIdentity node{.node_id = 1,
+                    .cluster_id = "test",
+                    .advertised = {},
+                    .leader_epoch = 4,
+                    .log_dir = "/data"};
   Config config;
   connection::Config connection_config;
   std::vector<std::unique_ptr<Core>> cores;
