@@ -25,6 +25,7 @@
 #include "engine/handlers/list_partition_reassignments.h"
 #include "engine/handlers/metadata.h"
 #include "engine/handlers/offset_commit.h"
+#include "engine/handlers/offset_delete.h"
 #include "engine/handlers/offset_fetch.h"
 #include "engine/handlers/offset_for_leader_epoch.h"
 #include "engine/handlers/produce.h"
@@ -62,6 +63,7 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::delete_groups, &start_delete_groups},
     ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
     ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
+    ApiRow{ApiKey::offset_delete, &start_offset_delete},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
 };
 

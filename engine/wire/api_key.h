@@ -102,7 +102,7 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::alter_partition_reassignments, "AlterPartitionReassignments", 0, 1, 0, 0,
             false},
     ApiInfo{ApiKey::list_partition_reassignments, "ListPartitionReassignments", 0, 0, 0, 0, true},
-    ApiInfo{ApiKey::offset_delete, "OffsetDelete", 0, 0, 0, kNeverFlexible, false},
+    ApiInfo{ApiKey::offset_delete, "OffsetDelete", 0, 0, 0, kNeverFlexible, true},
     ApiInfo{ApiKey::describe_client_quotas, "DescribeClientQuotas", 0, 1, 0, 1, false},
     ApiInfo{ApiKey::alter_client_quotas, "AlterClientQuotas", 0, 1, 0, 1, false},
     ApiInfo{ApiKey::describe_quorum, "DescribeQuorum", 0, 2, 0, 0, false},
