@@ -204,7 +204,7 @@ Verdict CatalogWriter::prepare_topic_config(ChangeRequest& request) {
     return refuse(ErrorCode::unknown_topic_or_partition,
                   fmt::format("The topic '{}' does not exist.", request.name));
   }
-  Overrides overrides = topic->overrides;
+  Overrides overrides = request.replace ? Overrides{} : topic->overrides;
   Verdict verdict = alter_topic_overrides(catalog_.topic_defaults(), request.ops, overrides);
   if (!verdict.ok()) return verdict;
   request.serial = topic->serial;
@@ -218,7 +218,8 @@ Verdict CatalogWriter::prepare_topic_config(ChangeRequest& request) {
 }
 
 Verdict CatalogWriter::prepare_broker_config(ChangeRequest& request) {
-  Overrides overrides = catalog_.broker_overrides(request.scope);
+  Overrides overrides =
+      request.replace ? Overrides{} : catalog_.broker_overrides(request.scope);
   Verdict verdict =
       alter_broker_overrides(catalog_.settings().topic_defaults, request.ops, overrides);
   if (!verdict.ok()) return verdict;

@@ -36,6 +36,7 @@ class ChangeRequest : public io::Message {
   int32_t partition_count = 0;                   // create_topic, create_partitions: the new total
   Overrides overrides;                           // create_topic
   std::vector<ConfigOp> ops;                     // alter_*; views must live until the reply
+  bool replace = false;                          // alter_*: what ops do not name is set no more
   BrokerScope scope = BrokerScope::this_broker;  // alter_broker_config
 
   // out

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/alter_configs.h"
 #include "engine/handlers/alter_replica_log_dirs.h"
 #include "engine/handlers/api_versions.h"
 #include "engine/handlers/create_partitions.h"
@@ -57,6 +58,7 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},
+    ApiRow{ApiKey::alter_configs, &start_alter_configs},
     ApiRow{ApiKey::alter_replica_log_dirs, &start_alter_replica_log_dirs},
     ApiRow{ApiKey::describe_log_dirs, &start_describe_log_dirs},
     ApiRow{ApiKey::create_partitions, &start_create_partitions},

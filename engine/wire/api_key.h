@@ -92,7 +92,7 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::init_producer_id, "InitProducerId", 0, 5, 0, 2, true},
     ApiInfo{ApiKey::offset_for_leader_epoch, "OffsetForLeaderEpoch", 0, 4, 0, 4, true},
     ApiInfo{ApiKey::describe_configs, "DescribeConfigs", 0, 4, 0, 4, true},
-    ApiInfo{ApiKey::alter_configs, "AlterConfigs", 0, 2, 0, 2, false},
+    ApiInfo{ApiKey::alter_configs, "AlterConfigs", 0, 2, 0, 2, true},
     ApiInfo{ApiKey::alter_replica_log_dirs, "AlterReplicaLogDirs", 0, 2, 0, 2, true},
     ApiInfo{ApiKey::describe_log_dirs, "DescribeLogDirs", 0, 4, 0, 2, true},
     ApiInfo{ApiKey::create_partitions, "CreatePartitions", 0, 3, 0, 2, true},
