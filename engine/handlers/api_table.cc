@@ -14,6 +14,7 @@
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
 #include "engine/handlers/describe_log_dirs.h"
+#include "engine/handlers/describe_topic_partitions.h"
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
@@ -67,6 +68,7 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
     ApiRow{ApiKey::offset_delete, &start_offset_delete},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
+    ApiRow{ApiKey::describe_topic_partitions, &start_describe_topic_partitions},
 };
 
 // Described as served and started here: one is not without the other.

@@ -109,7 +109,7 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::update_features, "UpdateFeatures", 0, 2, 0, 0, false},
     ApiInfo{ApiKey::describe_cluster, "DescribeCluster", 0, 2, 0, 0, true},
     ApiInfo{ApiKey::list_config_resources, "ListConfigResources", 0, 1, 0, 0, false},
-    ApiInfo{ApiKey::describe_topic_partitions, "DescribeTopicPartitions", 0, 0, 0, 0, false},
+    ApiInfo{ApiKey::describe_topic_partitions, "DescribeTopicPartitions", 0, 0, 0, 0, true},
 };
 
 inline constexpr int16_t kApiKeyMax = static_cast<int16_t>(kApis.back().key);
