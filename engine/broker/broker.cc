@@ -104,7 +104,8 @@ base::Status Broker::boot(io::CoreIo& core) {
                 .cluster_id = meta_.cluster_id,
                 .advertised = config_.advertised_address(),
                 .leader_epoch = meta_.incarnation.value() + 1,
-                .log_dir = absolute_path(data_dir)};
+                .log_dir = absolute_path(data_dir),
+                .catalog_offset = static_cast<int64_t>(store_.tail.sequence)};
   CHECK_OK(recover(core));
   CHECK_OK(make_journals(core));
   CHECK_OK(ask(core, ControlCall::Kind::boot, 0, core.core_count));

@@ -77,6 +77,8 @@ class Catalog {
   }
   size_t topic_count() const { return topics_.size(); }
   int64_t partition_count() const { return partition_count_; }
+  // Updates from core 0 that this replica has taken.
+  int64_t update_count() const { return update_count_; }
 
   // Another topic whose name differs only in `.` against `_`; nullptr when there is none.
   const Topic* find_collision(std::string_view name) const;
@@ -99,6 +101,7 @@ class Catalog {
   // --- for CatalogApplier
   // -------------------------------------------------------------------------
 
+  void count_update() { ++update_count_; }
   const Topic& create(const Change& change);
   // The old partition count.
   int32_t set_partition_count(const Change& change);
@@ -120,6 +123,7 @@ class Catalog {
   std::map<model::TopicSerial, Topic*> by_serial_;  // in the order of creation
   std::unordered_map<std::string, Topic*> by_collision_key_;
   int64_t partition_count_ = 0;
+  int64_t update_count_ = 0;
   Overrides broker_overrides_;
   Overrides cluster_overrides_;
   TopicConfig topic_defaults_;

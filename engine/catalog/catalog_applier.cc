@@ -16,6 +16,7 @@ CatalogApplier::CatalogApplier(io::CoreIo& core, Catalog& catalog, CatalogListen
 void CatalogApplier::on_update(io::Message& message) {
   ASSERT(update_ == nullptr && config_changed_.empty() && !broker_config_changed_);
   update_ = &static_cast<ApplyUpdate&>(message);
+  catalog_.count_update();
   next_change_ = 0;
   run();
 }

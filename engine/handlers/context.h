@@ -31,6 +31,7 @@ struct NodeIdentity {
   io::Address advertised;    // empty host: the address the client connected to
   int32_t leader_epoch = 0;  // of every partition: this start of the node (model::Incarnation)
   std::string log_dir;       // absolute path of the directory of all data
+  int64_t catalog_offset = 0;  // records of the catalog's log before this start
 };
 
 struct Context {

@@ -132,7 +132,8 @@ class TestBroker : public io::Platform::CoreMain {
                     .cluster_id = "test",
                     .advertised = {},
                     .leader_epoch = 4,
-                    .log_dir = "/data"};
+                    .log_dir = "/data",
+                    .catalog_offset = 17};
   Config config;
   connection::Config connection_config;
   std::vector<std::unique_ptr<Core>> cores;
