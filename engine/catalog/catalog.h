@@ -92,6 +92,7 @@ class Catalog {
   const Overrides& broker_overrides(BrokerScope scope) const {
     return scope == BrokerScope::this_broker ? broker_overrides_ : cluster_overrides_;
   }
+  const ClientQuotas& client_quotas() const { return client_quotas_; }
   // Defaults of topics with these overrides applied.
   const TopicConfig& topic_defaults() const { return topic_defaults_; }
 
@@ -110,6 +111,7 @@ class Catalog {
   const Topic& set_topic_overrides(const Change& change);
   // Serials of the topics whose effective values changed, ascending.
   std::vector<model::TopicSerial> set_broker_overrides(const Change& change);
+  void set_client_quotas(const Change& change);
 
  private:
   Topic& topic_of(model::TopicSerial serial);
@@ -126,6 +128,7 @@ class Catalog {
   int64_t update_count_ = 0;
   Overrides broker_overrides_;
   Overrides cluster_overrides_;
+  ClientQuotas client_quotas_;
   TopicConfig topic_defaults_;
 };
 

@@ -66,6 +66,9 @@ Done CatalogApplier::apply(const Change& change) {
       broker_config_changed_ = true;
       return Done::now;
     }
+    case ChangeKind::set_client_quotas:
+      catalog_.set_client_quotas(change);
+      return Done::now;
     case ChangeKind::reserve: return Done::now;  // core 0's own business
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));
