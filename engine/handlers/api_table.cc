@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/alter_client_quotas.h"
 #include "engine/handlers/alter_configs.h"
 #include "engine/handlers/alter_partition_reassignments.h"
 #include "engine/handlers/alter_replica_log_dirs.h"
@@ -11,6 +12,7 @@
 #include "engine/handlers/create_topics.h"
 #include "engine/handlers/delete_groups.h"
 #include "engine/handlers/delete_topics.h"
+#include "engine/handlers/describe_client_quotas.h"
 #include "engine/handlers/describe_cluster.h"
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
@@ -74,6 +76,8 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::alter_partition_reassignments, &start_alter_partition_reassignments},
     ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
     ApiRow{ApiKey::offset_delete, &start_offset_delete},
+    ApiRow{ApiKey::describe_client_quotas, &start_describe_client_quotas},
+    ApiRow{ApiKey::alter_client_quotas, &start_alter_client_quotas},
     ApiRow{ApiKey::describe_quorum, &start_describe_quorum},
     ApiRow{ApiKey::update_features, &start_update_features},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},

@@ -36,6 +36,7 @@ void ProduceHandler::start() {
   if (!request_.decode(in_)) return;
   if (!resolve()) return request_.close_connection("request too large for its memory");
   outstanding_ = 1;
+  charge_quota();
   if (in_.acks < -1 || in_.acks > 1) {
     refuse_all(ErrorCode::invalid_required_acks);
   } else if (lacks_transactional_id()) {
@@ -118,6 +119,13 @@ bool ProduceHandler::lacks_transactional_id() const {
                      [](const Part& part) { return is_transactional(part.records); });
 }
 
+void ProduceHandler::charge_quota() {
+  if (!charge_.prepare(request_, catalog::QuotaKind::produce)) return;
+  charge_.amount = static_cast<double>(request_.frame_size());
+  ++outstanding_;
+  charge_.send(context());
+}
+
 void ProduceHandler::append(Part& part) {
   if (part.topic == nullptr) return;
   if (part.duplicate) {
@@ -194,6 +202,7 @@ void ProduceHandler::on_reply(io::Message&) {
 
 void ProduceHandler::finish() {
   bool any_error = false;
+  request_.throttle(charge_.throttle_ms);
   for (size_t i = 0; i < part_count_; ++i) {
     if (parts_[i].append.outcome_unknown) {
       ++context().metrics.produce_outcomes_unknown;

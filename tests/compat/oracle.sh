@@ -21,7 +21,7 @@ command -v python3 >/dev/null || skip "python3 is not installed"
 not_served='sasl\.|deleterecords|fetch\.(transactions|committed-while)'
 not_served+='|listoffsets\.(isolation|after-delete)|offsetfetch\.pending|txn\.'
 not_served+='|unregisterbroker|addraftvoter'
-not_served+='|removeraftvoter|quotas|scram|acls|delegation-token|telemetry|consumergroup|sharegroup'
+not_served+='|removeraftvoter|scram|acls|delegation-token|telemetry|consumergroup|sharegroup'
 not_served+='|streamsgroup|sharestate'
 only="^(?!$not_served)"
 
