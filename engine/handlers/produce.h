@@ -56,6 +56,7 @@ class ProduceHandler final : public Handler {
   bool lacks_transactional_id() const;
   void append(Part& part);
   void charge_quota();
+  bool keep(std::span<std::byte>& batch);
   void refuse(Part& part, model::ErrorCode error, std::string_view message = {});
   void refuse_all(model::ErrorCode error);
   void refuse_batch(Part& part, const log::BatchVerdict& verdict);
