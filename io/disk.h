@@ -91,6 +91,7 @@ class Disk {
   virtual base::Result<std::vector<DirectoryEntry>> list(const std::string& path) = 0;
   virtual base::Result<FileInfo> info(const std::string& path) = 0;
   virtual base::Result<uint64_t> free_bytes(const std::string& path) = 0;
+  virtual base::Result<uint64_t> total_bytes(const std::string& path) = 0;  // of its file system
 };
 
 }  // namespace weir::io

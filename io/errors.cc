@@ -26,6 +26,7 @@ std::string_view name(Operation operation) {
     case Operation::list: return "list";
     case Operation::info: return "look up";
     case Operation::free_bytes: return "free space of";
+    case Operation::total_bytes: return "size of the file system of";
     case Operation::lock: return "lock";
     case Operation::listen: return "listen on";
     case Operation::accept: return "accept";

@@ -25,6 +25,7 @@ enum class Operation : uint8_t {
   list,
   info,
   free_bytes,
+  total_bytes,
   lock,
   listen,
   accept,

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "engine/journal/creation.h"
@@ -38,6 +39,13 @@ base::Status sync_directory(io::CoreIo& core, const std::string& path) {
   if (waiter.op.result() >= 0) return {};
   return base::error(-waiter.op.result(), fmt::format("cannot sync directory {}: {}", path,
                                                       std::strerror(-waiter.op.result())));
+}
+
+// As tools are told of it; the engine itself uses the path as it was given.
+std::string absolute_path(const std::string& path) {
+  std::error_code failure;
+  const auto absolute = std::filesystem::absolute(path, failure);
+  return failure ? path : absolute.lexically_normal().string();
 }
 
 void remove_file(io::CoreIo& core, const std::string& path) {
@@ -95,7 +103,9 @@ base::Status Broker::boot(io::CoreIo& core) {
   data_.node = {.node_id = meta_.node_id,
                 .cluster_id = meta_.cluster_id,
                 .advertised = config_.advertised_address(),
-                .leader_epoch = meta_.incarnation.value() + 1};
+                .leader_epoch = meta_.incarnation.value() + 1,
+                .log_dir = absolute_path(data_dir),
+                .catalog_offset = static_cast<int64_t>(store_.tail.sequence)};
   CHECK_OK(recover(core));
   CHECK_OK(make_journals(core));
   CHECK_OK(ask(core, ControlCall::Kind::boot, 0, core.core_count));

@@ -28,6 +28,7 @@ Core::Serving::Serving(Core& core, const BootData& data)
       settings(core.config_.list()),
       offsets_log(core.io_, catalog),
       groups(core.io_, offsets_log, core.config_.group),
+      quota_buckets(core.io_),
       context{core.io_, catalog, producer_ids, validator, data.node, settings,
               core.config_.handlers, core.handler_metrics_},
       acceptor(context, core.config_.connection, core.connection_metrics_) {}

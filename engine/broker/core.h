@@ -20,6 +20,7 @@
 #include "engine/connection/acceptor.h"
 #include "engine/group/group_coordinator.h"
 #include "engine/handlers/context.h"
+#include "engine/handlers/quota_buckets.h"
 #include "engine/journal/journal.h"
 #include "engine/log/batch_validator.h"
 #include "engine/partition/partition_table.h"
@@ -73,6 +74,7 @@ class Core : private catalog::CatalogListener {
     std::vector<model::SettingInfo> settings;
     OffsetsLog offsets_log;
     group::GroupCoordinator groups;
+    handlers::QuotaBuckets quota_buckets;
     handlers::Context context;
     connection::Acceptor acceptor;
     std::unique_ptr<HttpServer> http;  // core 0

@@ -16,6 +16,7 @@ Catalog::Catalog(const Settings& settings, uint16_t core_count, const CatalogIma
   }
   for (const Change& change : image.changes) {
     if (change.kind == ChangeKind::create_topic) create(change);
+    if (change.kind == ChangeKind::set_client_quotas) set_client_quotas(change);
   }
 }
 
@@ -46,6 +47,11 @@ CatalogImage Catalog::image() const {
     image.changes.push_back({.kind = ChangeKind::set_broker_config,
                              .scope = scope,
                              .overrides = broker_overrides(scope)});
+  }
+  for (const auto& [entity, values] : client_quotas_) {
+    image.changes.push_back({.kind = ChangeKind::set_client_quotas,
+                             .quota_entity = entity,
+                             .quotas = values});
   }
   for (const auto& [serial, topic] : by_serial_) {
     image.changes.push_back({.kind = ChangeKind::create_topic,
@@ -119,6 +125,14 @@ std::vector<model::TopicSerial> Catalog::set_broker_overrides(const Change& chan
     changed.push_back(serial);
   }
   return changed;
+}
+
+void Catalog::set_client_quotas(const Change& change) {
+  if (change.quotas.empty()) {
+    client_quotas_.erase(change.quota_entity);
+  } else {
+    client_quotas_.insert_or_assign(change.quota_entity, change.quotas);
+  }
 }
 
 Topic& Catalog::topic_of(model::TopicSerial serial) {

@@ -77,6 +77,8 @@ class Catalog {
   }
   size_t topic_count() const { return topics_.size(); }
   int64_t partition_count() const { return partition_count_; }
+  // Updates from core 0 that this replica has taken.
+  int64_t update_count() const { return update_count_; }
 
   // Another topic whose name differs only in `.` against `_`; nullptr when there is none.
   const Topic* find_collision(std::string_view name) const;
@@ -90,6 +92,7 @@ class Catalog {
   const Overrides& broker_overrides(BrokerScope scope) const {
     return scope == BrokerScope::this_broker ? broker_overrides_ : cluster_overrides_;
   }
+  const ClientQuotas& client_quotas() const { return client_quotas_; }
   // Defaults of topics with these overrides applied.
   const TopicConfig& topic_defaults() const { return topic_defaults_; }
 
@@ -99,6 +102,7 @@ class Catalog {
   // --- for CatalogApplier
   // -------------------------------------------------------------------------
 
+  void count_update() { ++update_count_; }
   const Topic& create(const Change& change);
   // The old partition count.
   int32_t set_partition_count(const Change& change);
@@ -107,6 +111,7 @@ class Catalog {
   const Topic& set_topic_overrides(const Change& change);
   // Serials of the topics whose effective values changed, ascending.
   std::vector<model::TopicSerial> set_broker_overrides(const Change& change);
+  void set_client_quotas(const Change& change);
 
  private:
   Topic& topic_of(model::TopicSerial serial);
@@ -120,8 +125,10 @@ class Catalog {
   std::map<model::TopicSerial, Topic*> by_serial_;  // in the order of creation
   std::unordered_map<std::string, Topic*> by_collision_key_;
   int64_t partition_count_ = 0;
+  int64_t update_count_ = 0;
   Overrides broker_overrides_;
   Overrides cluster_overrides_;
+  ClientQuotas client_quotas_;
   TopicConfig topic_defaults_;
 };
 

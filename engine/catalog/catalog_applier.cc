@@ -16,6 +16,7 @@ CatalogApplier::CatalogApplier(io::CoreIo& core, Catalog& catalog, CatalogListen
 void CatalogApplier::on_update(io::Message& message) {
   ASSERT(update_ == nullptr && config_changed_.empty() && !broker_config_changed_);
   update_ = &static_cast<ApplyUpdate&>(message);
+  catalog_.count_update();
   next_change_ = 0;
   run();
 }
@@ -65,6 +66,9 @@ Done CatalogApplier::apply(const Change& change) {
       broker_config_changed_ = true;
       return Done::now;
     }
+    case ChangeKind::set_client_quotas:
+      catalog_.set_client_quotas(change);
+      return Done::now;
     case ChangeKind::reserve: return Done::now;  // core 0's own business
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));

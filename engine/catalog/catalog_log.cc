@@ -146,6 +146,13 @@ class ImageBuilder {
       case ChangeKind::set_broker_config:
         broker_[static_cast<size_t>(change.scope)] = std::move(change.overrides);
         return true;
+      case ChangeKind::set_client_quotas:
+        if (change.quotas.empty()) {
+          quotas_.erase(change.quota_entity);
+        } else {
+          quotas_.insert_or_assign(std::move(change.quota_entity), std::move(change.quotas));
+        }
+        return true;
       case ChangeKind::reserve:
         next_serial_ = std::max(next_serial_, change.next_serial);
         next_producer_id_ = std::max(next_producer_id_, change.next_producer_id);
@@ -164,6 +171,11 @@ class ImageBuilder {
                                .scope = scope,
                                .overrides = std::move(overrides)});
     }
+    for (auto& [entity, values] : quotas_) {
+      image.changes.push_back({.kind = ChangeKind::set_client_quotas,
+                               .quota_entity = entity,
+                               .quotas = std::move(values)});
+    }
     for (auto& [serial, change] : topics_) image.changes.push_back(std::move(change));
     return image;
   }
@@ -171,6 +183,7 @@ class ImageBuilder {
  private:
   std::map<model::TopicSerial, Change> topics_;
   std::array<Overrides, 2> broker_;
+  ClientQuotas quotas_;
   model::TopicSerial next_serial_{1};
   model::ProducerId next_producer_id_{0};
 };

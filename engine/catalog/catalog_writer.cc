@@ -16,6 +16,16 @@ namespace weir::catalog {
 
 using model::ErrorCode;
 
+namespace {
+
+// What changes of one entity's quotas have in common, and with nothing else: no topic is so named.
+std::string touch_key(const QuotaEntity& entity) {
+  return fmt::format("/{}{}/{}{}", static_cast<int>(entity.user_kind), entity.user,
+                     static_cast<int>(entity.client_id_kind), entity.client_id);
+}
+
+}  // namespace
+
 CatalogWriter::CatalogWriter(io::CoreIo& core, const Catalog& catalog, const CatalogStore& store)
     : core_(core),
       catalog_(catalog),
@@ -84,6 +94,7 @@ void CatalogWriter::take_batch() {
   ASSERT(batch_.empty() && changes_.empty());
   touched_.clear();
   batch_partitions_ = 0;
+  batch_entities_ = 0;
   while (!queue_.empty() && batch_.size() < model::kCatalogBatchChangesMax &&
          !conflicts(queue_.front())) {
     const Item item = queue_.front();
@@ -106,6 +117,9 @@ bool CatalogWriter::conflicts(const Item& item) const {
   const ChangeRequest& request = *item.change;
   if (request.kind == ChangeRequest::Kind::alter_broker_config) return true;
   if (touched_.contains("")) return true;
+  if (request.kind == ChangeRequest::Kind::alter_client_quotas) {
+    return touched_.contains(touch_key(request.quota_entity));
+  }
   if (!request.id.is_zero()) {
     const Topic* topic = catalog_.find(request.id);
     return topic != nullptr && touched_.contains(collision_key(topic->name));
@@ -122,6 +136,7 @@ Verdict CatalogWriter::prepare(ChangeRequest& request) {
     case ChangeRequest::Kind::create_partitions: return prepare_partitions(request);
     case ChangeRequest::Kind::alter_topic_config: return prepare_topic_config(request);
     case ChangeRequest::Kind::alter_broker_config: return prepare_broker_config(request);
+    case ChangeRequest::Kind::alter_client_quotas: return prepare_quotas(request);
   }
   UNREACHABLE("change request kind {}", static_cast<int>(request.kind));
 }
@@ -204,7 +219,7 @@ Verdict CatalogWriter::prepare_topic_config(ChangeRequest& request) {
     return refuse(ErrorCode::unknown_topic_or_partition,
                   fmt::format("The topic '{}' does not exist.", request.name));
   }
-  Overrides overrides = topic->overrides;
+  Overrides overrides = request.replace ? Overrides{} : topic->overrides;
   Verdict verdict = alter_topic_overrides(catalog_.topic_defaults(), request.ops, overrides);
   if (!verdict.ok()) return verdict;
   request.serial = topic->serial;
@@ -218,7 +233,8 @@ Verdict CatalogWriter::prepare_topic_config(ChangeRequest& request) {
 }
 
 Verdict CatalogWriter::prepare_broker_config(ChangeRequest& request) {
-  Overrides overrides = catalog_.broker_overrides(request.scope);
+  Overrides overrides =
+      request.replace ? Overrides{} : catalog_.broker_overrides(request.scope);
   Verdict verdict =
       alter_broker_overrides(catalog_.settings().topic_defaults, request.ops, overrides);
   if (!verdict.ok()) return verdict;
@@ -227,6 +243,27 @@ Verdict CatalogWriter::prepare_broker_config(ChangeRequest& request) {
   change.scope = request.scope;
   change.overrides = std::move(overrides);
   touched_.insert("");  // what any other change of the batch is checked against: ends the batch
+  return {};
+}
+
+Verdict CatalogWriter::prepare_quotas(ChangeRequest& request) {
+  const ClientQuotas& all = catalog_.client_quotas();
+  const auto found = all.find(request.quota_entity);
+  const QuotaValues current = found == all.end() ? QuotaValues{} : found->second;
+  QuotaValues values = current;
+  Verdict verdict = alter_quotas(request.quota_ops, values);
+  if (!verdict.ok()) return verdict;
+  if (values == current) return {};
+  if (current.empty() && all.size() + batch_entities_ >= model::kClientQuotasMax) {
+    return refuse(ErrorCode::policy_violation,
+                  fmt::format("This broker keeps quotas of {} entities at most",
+                              model::kClientQuotasMax));
+  }
+  Change& change = add_change(ChangeKind::set_client_quotas);
+  change.quota_entity = request.quota_entity;
+  change.quotas = std::move(values);
+  batch_entities_ += current.empty() ? 1 : 0;
+  touched_.insert(touch_key(request.quota_entity));
   return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "engine/model/limits.h"
 #include "io/base/assert.h"
 #include "io/base/bytes.h"
@@ -29,6 +31,17 @@ class Writer {
     ASSERT(text.size() <= UINT16_MAX);
     integer(static_cast<uint16_t>(text.size()));
     bytes(base::as_bytes(text));
+  }
+  void quotas(const Change& change) {
+    integer(static_cast<uint8_t>(change.quota_entity.user_kind));
+    text(change.quota_entity.user);
+    integer(static_cast<uint8_t>(change.quota_entity.client_id_kind));
+    text(change.quota_entity.client_id);
+    integer(static_cast<uint32_t>(change.quotas.size()));
+    for (const auto& [key, value] : change.quotas) {
+      text(key);
+      integer(std::bit_cast<uint64_t>(value));
+    }
   }
   void overrides(const Overrides& overrides) {
     integer(static_cast<uint32_t>(overrides.size()));
@@ -60,6 +73,35 @@ bool read_overrides(base::ByteReader& reader, Overrides& overrides) {
   return reader.ok();
 }
 
+// A name is there exactly where the kind says so.
+bool read_quota_name(base::ByteReader& reader, QuotaName& kind, std::string& name) {
+  const auto number = reader.read_le<uint8_t>();
+  kind = static_cast<QuotaName>(number);
+  name = read_text(reader);
+  return reader.ok() && number <= static_cast<uint8_t>(QuotaName::named) &&
+         name.empty() == (kind != QuotaName::named);
+}
+
+bool read_quotas(base::ByteReader& reader, Change& change) {
+  QuotaEntity& entity = change.quota_entity;
+  if (!read_quota_name(reader, entity.user_kind, entity.user) ||
+      !read_quota_name(reader, entity.client_id_kind, entity.client_id)) {
+    return false;
+  }
+  if (entity.user_kind == QuotaName::absent && entity.client_id_kind == QuotaName::absent) {
+    return false;
+  }
+  const auto count = reader.read_le<uint32_t>();
+  for (uint32_t i = 0; i < count && reader.ok(); ++i) {
+    std::string key = read_text(reader);
+    const auto value = std::bit_cast<double>(reader.read_le<uint64_t>());
+    if (!(value > 0)) return false;
+    if (!change.quotas.empty() && key <= change.quotas.rbegin()->first) return false;
+    change.quotas.emplace_hint(change.quotas.end(), std::move(key), value);
+  }
+  return reader.ok();
+}
+
 uint8_t flags_of(const Change& change) {
   switch (change.kind) {
     case ChangeKind::create_topic: return change.internal ? kFlagInternal : 0;
@@ -67,6 +109,7 @@ uint8_t flags_of(const Change& change) {
     case ChangeKind::delete_topic:
     case ChangeKind::set_partition_count:
     case ChangeKind::set_topic_config:
+    case ChangeKind::set_client_quotas:
     case ChangeKind::reserve: return 0;
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));
@@ -91,6 +134,7 @@ void encode_body(const Change& change, Writer& writer) {
       writer.overrides(change.overrides);
       return;
     case ChangeKind::set_broker_config: writer.overrides(change.overrides); return;
+    case ChangeKind::set_client_quotas: writer.quotas(change); return;
     case ChangeKind::reserve:
       writer.integer(change.next_serial.value());
       writer.integer(change.next_producer_id.value());
@@ -128,6 +172,7 @@ bool decode_body(base::ByteReader& reader, uint8_t flags, Change& change) {
     case ChangeKind::set_broker_config:
       change.scope = static_cast<BrokerScope>(flags);
       return flags <= 1 && read_overrides(reader, change.overrides);
+    case ChangeKind::set_client_quotas: return flags == 0 && read_quotas(reader, change);
     case ChangeKind::reserve:
       change.next_serial = model::TopicSerial(reader.read_le<uint32_t>());
       change.next_producer_id = model::ProducerId(reader.read_le<int64_t>());

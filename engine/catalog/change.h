@@ -14,10 +14,12 @@
 //        set_partition_count u32 serial, i32 partition count
 //        set_topic_config    u32 serial, overrides
 //        set_broker_config   overrides
+//        set_client_quotas   u8 kind of user (0 absent, 1 any, 2 named), text user, the same of the
+//                            client id, u32 count, then (text key, f64 value) sorted by key
 //        reserve             u32 next topic serial, i64 next producer id
 //
 // text: u16 size, bytes. overrides: u32 count, then (text name, text value) sorted by name; always
-// the complete set that holds from then on. Counters of `reserve` never go down.
+// the complete set that holds from then on, and so are quotas. Counters of `reserve` never go down.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/catalog/client_quotas.h"
 #include "engine/catalog/topic_config.h"
 #include "engine/model/ids.h"
 #include "io/base/result.h"
@@ -39,6 +42,7 @@ enum class ChangeKind : uint8_t {
   set_topic_config = 4,
   set_broker_config = 5,
   reserve = 6,
+  set_client_quotas = 7,
 };
 
 enum class BrokerScope : uint8_t { every_broker = 0, this_broker = 1 };
@@ -52,13 +56,15 @@ struct Change {
   bool internal = false;        // create_topic
   BrokerScope scope = BrokerScope::every_broker;  // set_broker_config
   Overrides overrides{};                 // create_topic, set_topic_config, set_broker_config
+  QuotaEntity quota_entity{};            // set_client_quotas
+  QuotaValues quotas{};                  // set_client_quotas; empty: none are left
   model::TopicSerial next_serial{};      // reserve
   model::ProducerId next_producer_id{};  // reserve
 
   bool operator==(const Change&) const = default;
 };
 
-// What rebuilds a catalog: topics in the order of their serials, broker overrides; and the
+// What rebuilds a catalog: topics in the order of their serials, broker overrides, quotas; and the
 // counters.
 struct CatalogImage {
   std::vector<Change> changes;            // no `reserve`

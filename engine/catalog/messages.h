@@ -27,16 +27,21 @@ class ChangeRequest : public io::Message {
     create_partitions,  // raises the partition count
     alter_topic_config,
     alter_broker_config,
+    alter_client_quotas,
   };
 
   // in
   Kind kind = Kind::create_topic;
-  std::string name;                              // of the topic; empty for alter_broker_config
+  std::string name;                              // of the topic; empty for alter_broker_config and
+                                                 // alter_client_quotas
   base::Uuid id;                                 // delete_topic: the topic of that id, unless zero
   int32_t partition_count = 0;                   // create_topic, create_partitions: the new total
   Overrides overrides;                           // create_topic
   std::vector<ConfigOp> ops;                     // alter_*; views must live until the reply
+  bool replace = false;                          // alter_*: what ops do not name is set no more
   BrokerScope scope = BrokerScope::this_broker;  // alter_broker_config
+  QuotaEntity quota_entity;                      // alter_client_quotas
+  std::vector<QuotaOp> quota_ops;                // alter_client_quotas
 
   // out
   model::ErrorCode error = model::ErrorCode::none;

@@ -1,7 +1,9 @@
 #include "engine/connection/connection.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "engine/catalog/catalog.h"
 #include "engine/handlers/api_table.h"
 
 namespace weir::connection {
@@ -30,6 +32,8 @@ Connection::Connection(ConnectionHost& host, io::SocketId socket, handlers::Peer
   send_op_.bind<&Connection::on_sent>(*this);
   close_op_.bind<&Connection::on_closed>(*this);
   timer_.bind<&Connection::on_timer>(*this);
+  throttle_timer_.bind<&Connection::on_throttle_over>(*this);
+  request_charge_.bind_reply<&Connection::on_request_time_charged>(*this);
 }
 
 Connection::~Connection() {
@@ -83,14 +87,50 @@ void Connection::on_turn(io::Op&) {
 }
 
 void Connection::dispatch() {
-  while (!dispatching_ends_) {
+  // Who sends nothing more need not be held up.
+  while (!dispatching_ends_ && charged_ == nullptr &&
+         !(throttled() && state_ == State::open)) {
     Request* const request = pipeline_.next();
     if (request == nullptr) return;
     ++host_.context.metrics.requests;
     request->dispatched();
-    handlers::find_row(request->api_key())->start(*request);
-    if (state_ == State::draining) request->hurry();
+    if (charge_request_time(*request)) return;
+    start_request(*request);
   }
+}
+
+void Connection::start_request(Request& request) {
+  const bool timed = !host_.context.catalog.client_quotas().empty();
+  const int64_t started_ns = timed ? io_.clock.now().ns : 0;
+  handlers::find_row(request.api_key())->start(request);
+  if (timed) request_time_ns_ += io_.clock.now().ns - started_ns;
+  if (state_ == State::draining) request.hurry();
+}
+
+// True: the request starts when its client's request time is known to be within its quota, or how
+// long it must wait behind this request.
+bool Connection::charge_request_time(Request& request) {
+  const int64_t used_ns = std::exchange(request_time_ns_, 0) + handlers::kRequestCost_ns;
+  if (!request_charge_.prepare(request, catalog::QuotaKind::request)) return false;
+  request_charge_.amount = static_cast<double>(used_ns);
+  charged_ = &request;
+  request_charge_.send(host_.context);
+  return true;
+}
+
+void Connection::on_request_time_charged(io::Message&) {
+  Request& request = *std::exchange(charged_, nullptr);
+  request.throttle(request_charge_.throttle_ms);
+  start_request(request);
+  if (state_ == State::closing) request.hurry();
+  schedule_turn();
+}
+
+void Connection::throttle(int32_t ms) {
+  const io::Instant until = io_.clock.now() + ms * 1_ms;
+  if (state_ == State::closing || (throttled() && until <= throttle_timer_.deadline())) return;
+  ++host_.metrics.throttles;
+  io_.loop.timers().arm(throttle_timer_, until);
 }
 
 void Connection::send() {
@@ -130,6 +170,7 @@ void Connection::close() {
   ++host_.metrics.closed;
   host_.budget.cancel(memory_waiter_);
   io_.loop.timers().cancel(timer_);
+  io_.loop.timers().cancel(throttle_timer_);
   pipeline_.for_each_dispatched([](Request& request) { request.abandon(); });
   io_.network.close(close_op_, socket_);
 }
@@ -149,6 +190,7 @@ void Connection::end_if_idle() {
 
 void Connection::on_outcome(Request& request) {
   pipeline_.answered(request);
+  if (request.throttle_ms() > 0) throttle(request.throttle_ms());
   if (request.outcome() == Request::Outcome::close) {
     // What comes behind it would never be answered.
     dispatching_ends_ = true;

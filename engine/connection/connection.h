@@ -12,6 +12,10 @@
 // closing   the socket is being closed; requests in flight run to their end unheard.
 // gone      nothing is in flight: the owner is told, and destroys the connection.
 //
+// A client that used more than its quota is answered, told how long to wait, and for that time
+// nothing more of it is read or started (KIP-219). Its request time is counted here: what its
+// requests took is charged when the next one is to start.
+//
 // Reading stops (back-pressure) while the pipeline is full or the core's memory for requests is
 // used up; bytes that came with the last receive wait in the stash. Responses are gathered at the
 // end of a turn, so that answers to many pipelined requests leave in one send.
@@ -25,6 +29,7 @@
 #include "engine/connection/metrics.h"
 #include "engine/connection/pipeline.h"
 #include "engine/handlers/context.h"
+#include "engine/handlers/quota_buckets.h"
 #include "engine/handlers/request.h"
 #include "engine/wire/header.h"
 #include "io/base/intrusive_list.h"
@@ -71,6 +76,13 @@ class Connection final : public base::ListHook, private handlers::ResponseSink {
   void on_turn(io::Op&);
   void schedule_turn();
   void dispatch();
+  void start_request(handlers::Request& request);
+  [[nodiscard]] bool charge_request_time(handlers::Request& request);
+  void on_request_time_charged(io::Message&);
+  void throttle(int32_t ms);
+  void on_throttle_over() { schedule_turn(); }
+  // The client has used more than its quota: nothing of it is read or started.
+  [[nodiscard]] bool throttled() const { return throttle_timer_.armed(); }
   void send();
   void on_sent(io::Op& op);
   void reap();
@@ -120,6 +132,10 @@ class Connection final : public base::ListHook, private handlers::ResponseSink {
   base::IntrusiveList<handlers::Request> releasing_;  // sent or given up, handlers not done yet
   base::IntrusiveList<handlers::Request> released_;   // to be destroyed in the next turn
   bool dispatching_ends_ = false;  // a request wants the connection closed
+  handlers::Request* charged_ = nullptr;  // starts when request_charge_ is back
+  handlers::QuotaCharge request_charge_;
+  int64_t request_time_ns_ = 0;    // used and not charged yet
+  io::Timer throttle_timer_;
   std::string refusal_;            // why nothing more is read, if it is the client's fault
 
   io::Op turn_op_;

@@ -67,6 +67,7 @@ void Connection::on_received_directly(io::Op& op) {
     take_frame();
     if (state_ == State::open && pipeline_.full()) receiving_paused_ = true;
   }
+  if (state_ == State::open && throttled()) receiving_paused_ = true;
   if (!receiving_paused_) receive_more();
 }
 
@@ -107,7 +108,7 @@ void Connection::consume(std::span<const std::byte> data) {
     }
   }
   stash({});
-  if (state_ == State::open && pipeline_.full()) receiving_paused_ = true;
+  if (state_ == State::open && (pipeline_.full() || throttled())) receiving_paused_ = true;
   if (!receiving_paused_) receive_more();
 }
 
@@ -166,7 +167,8 @@ void Connection::on_memory_granted() {
 
 // Goes on where back-pressure stopped, if its cause is gone.
 void Connection::resume_receiving() {
-  if (!receiving_paused_ || state_ != State::open || memory_waiter_.linked() || pipeline_.full()) {
+  if (!receiving_paused_ || state_ != State::open || memory_waiter_.linked() || pipeline_.full() ||
+      throttled()) {
     return;
   }
   receiving_paused_ = false;

@@ -16,6 +16,7 @@ struct Metrics {
   uint64_t timeouts = 0;
   uint64_t memory_waits = 0;
   uint64_t accept_errors = 0;
+  uint64_t throttles = 0;
 
   static constexpr void describe(auto& metric, auto& m) {
     metric("weir_connections_opened_total", "connections accepted", m.opened);
@@ -32,6 +33,8 @@ struct Metrics {
     metric("weir_network_memory_waits_total", "times a connection waited for request memory",
            m.memory_waits);
     metric("weir_network_accept_errors_total", "accept calls that failed", m.accept_errors);
+    metric("weir_connections_throttles_total",
+           "times a client had to wait because it had used its quota", m.throttles);
   }
 };
 

@@ -80,6 +80,8 @@ void GroupCoordinator::on_call(io::Message& message) {
     io_.mailboxes.reply(call);
   } else if (call.api == wire::ApiKey::delete_groups) {
     offsets_.delete_groups(static_cast<DeleteGroupsCall&>(call));
+  } else if (call.api == wire::ApiKey::offset_delete) {
+    offsets_.delete_offsets(static_cast<OffsetDeleteCall&>(call));
   } else {
     UNREACHABLE("api key {}", static_cast<int>(call.api));
   }
@@ -143,6 +145,8 @@ void GroupCoordinator::refuse(GroupCall& call) {
       item.answer->group_id = item.group_id;
       item.answer->error_code = error;
     }
+  } else if (call.api == wire::ApiKey::offset_delete) {
+    static_cast<OffsetDeleteCall&>(call).error = ErrorCode::not_coordinator;
   } else {
     UNREACHABLE("api key {}", static_cast<int>(call.api));
   }

@@ -18,6 +18,7 @@
 #include "engine/wire/messages/leave_group.h"
 #include "engine/wire/messages/list_groups.h"
 #include "engine/wire/messages/offset_commit.h"
+#include "engine/wire/messages/offset_delete.h"
 #include "engine/wire/messages/offset_fetch.h"
 #include "engine/wire/messages/sync_group.h"
 #include "io/base/arena.h"
@@ -123,6 +124,21 @@ class DeleteGroupsCall : public GroupCall {
   DeleteGroupsCall() : GroupCall(wire::ApiKey::delete_groups) {}
   std::span<const DeleteItem> items;
   size_t outstanding = 0;  // the home core's own
+};
+
+// One partition whose committed offset is to be forgotten. The topic exists: what does not, the
+// handler answers itself.
+struct OffsetDeleteItem {
+  std::string_view topic;
+  wire::OffsetDeleteResponse::Partition* answer = nullptr;  // its partition_index is set
+};
+
+class OffsetDeleteCall : public GroupCall {
+ public:
+  OffsetDeleteCall() : GroupCall(wire::ApiKey::offset_delete) {}
+  std::string_view group_id;
+  std::span<const OffsetDeleteItem> items;  // at least one
+  model::ErrorCode error = model::ErrorCode::none;  // out: of the group as a whole
 };
 
 // Every core's groups; the handler sends it from core to core and joins the arrays.

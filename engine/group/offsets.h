@@ -32,6 +32,7 @@ class Offsets {
   void commit(OffsetCommitCall& call);
   void fetch(OffsetFetchCall& call);
   void delete_groups(DeleteGroupsCall& call);
+  void delete_offsets(OffsetDeleteCall& call);
   // Forgets, durably, what was committed for that life of the topic, and what names no life.
   void on_topic_deleted(std::string_view topic, const base::Uuid& topic_id);
 
@@ -47,6 +48,7 @@ class Offsets {
     bool expiry = false;
     DeleteGroupsCall* call = nullptr;
     wire::DeleteGroupsResponse::Group* answer = nullptr;
+    OffsetDeleteCall* offset_delete = nullptr;
     std::list<Removal>::iterator self;
   };
 

@@ -68,6 +68,11 @@ void Offsets::on_removed(LogWrite& write) {
     removal.call->outcome_unknown |= write.outcome_unknown;
     if (--removal.call->outstanding == 0) io_.mailboxes.reply(*removal.call);
   }
+  if (removal.offset_delete != nullptr) {
+    removal.offset_delete->error = error;
+    removal.offset_delete->outcome_unknown = write.outcome_unknown;
+    io_.mailboxes.reply(*removal.offset_delete);
+  }
   removals_.erase(removal.self);
   table_.forget_if_idle(group);
 }
@@ -100,6 +105,49 @@ void Offsets::delete_groups(DeleteGroupsCall& call) {
     write_removal(removal);
   }
   if (--call.outstanding == 0) io_.mailboxes.reply(call);
+}
+
+// --- OffsetDelete --------------------------------------------------------------------------------
+
+namespace {
+
+// What the members read, as their subscriptions in the group's protocol say; what cannot be read
+// names nothing (ClassicGroup.isSubscribedToTopic).
+std::set<std::string, std::less<>> subscribed_topics(const Group& group) {
+  std::set<std::string, std::less<>> topics;
+  for (const Member* member : group.members()) {
+    const Protocol* const protocol = member->find_protocol(group.protocol().value_or(""));
+    if (protocol == nullptr || !add_subscribed_topics(protocol->metadata, topics)) return {};
+  }
+  return topics;
+}
+
+}  // namespace
+
+void Offsets::delete_offsets(OffsetDeleteCall& call) {
+  Group* const group = table_.find(call.group_id);
+  call.error = ErrorCode::none;
+  if (group == nullptr || group->is(GroupState::dead)) {
+    call.error = ErrorCode::group_id_not_found;
+  } else if (!group->is(GroupState::empty) && group->protocol_type() != "consumer") {
+    call.error = ErrorCode::non_empty_group;  // what its members use is not known
+  }
+  if (call.error != ErrorCode::none) return io_.mailboxes.reply(call);
+  const auto subscribed = subscribed_topics(*group);
+  std::set<std::pair<std::string_view, int32_t>> keys;
+  for (const OffsetDeleteItem& item : call.items) {
+    if (subscribed.contains(item.topic)) {
+      item.answer->error_code = static_cast<int16_t>(ErrorCode::group_subscribed_to_topic);
+    } else if (group->offsets.find_slot(item.topic, item.answer->partition_index) != nullptr) {
+      // A slot without value too: its commit is in the log before the tombstone.
+      keys.emplace(item.topic, item.answer->partition_index);
+    }
+  }
+  if (keys.empty()) return io_.mailboxes.reply(call);
+  Removal& removal = begin_removal(*group);
+  removal.keys.assign(keys.begin(), keys.end());
+  removal.offset_delete = &call;
+  write_removal(removal);
 }
 
 // --- topics --------------------------------------------------------------------------------------

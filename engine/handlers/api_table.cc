@@ -3,14 +3,23 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/alter_client_quotas.h"
+#include "engine/handlers/alter_configs.h"
+#include "engine/handlers/alter_partition_reassignments.h"
+#include "engine/handlers/alter_replica_log_dirs.h"
 #include "engine/handlers/api_versions.h"
 #include "engine/handlers/create_partitions.h"
 #include "engine/handlers/create_topics.h"
 #include "engine/handlers/delete_groups.h"
 #include "engine/handlers/delete_topics.h"
+#include "engine/handlers/describe_client_quotas.h"
 #include "engine/handlers/describe_cluster.h"
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
+#include "engine/handlers/describe_log_dirs.h"
+#include "engine/handlers/describe_quorum.h"
+#include "engine/handlers/describe_topic_partitions.h"
+#include "engine/handlers/elect_leaders.h"
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
@@ -18,15 +27,18 @@
 #include "engine/handlers/init_producer_id.h"
 #include "engine/handlers/join_group.h"
 #include "engine/handlers/leave_group.h"
+#include "engine/handlers/list_config_resources.h"
 #include "engine/handlers/list_groups.h"
 #include "engine/handlers/list_offsets.h"
 #include "engine/handlers/list_partition_reassignments.h"
 #include "engine/handlers/metadata.h"
 #include "engine/handlers/offset_commit.h"
+#include "engine/handlers/offset_delete.h"
 #include "engine/handlers/offset_fetch.h"
 #include "engine/handlers/offset_for_leader_epoch.h"
 #include "engine/handlers/produce.h"
 #include "engine/handlers/sync_group.h"
+#include "engine/handlers/update_features.h"
 
 namespace weir::handlers {
 
@@ -54,11 +66,23 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},
+    ApiRow{ApiKey::alter_configs, &start_alter_configs},
+    ApiRow{ApiKey::alter_replica_log_dirs, &start_alter_replica_log_dirs},
+    ApiRow{ApiKey::describe_log_dirs, &start_describe_log_dirs},
     ApiRow{ApiKey::create_partitions, &start_create_partitions},
     ApiRow{ApiKey::delete_groups, &start_delete_groups},
+    ApiRow{ApiKey::elect_leaders, &start_elect_leaders},
     ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
+    ApiRow{ApiKey::alter_partition_reassignments, &start_alter_partition_reassignments},
     ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
+    ApiRow{ApiKey::offset_delete, &start_offset_delete},
+    ApiRow{ApiKey::describe_client_quotas, &start_describe_client_quotas},
+    ApiRow{ApiKey::alter_client_quotas, &start_alter_client_quotas},
+    ApiRow{ApiKey::describe_quorum, &start_describe_quorum},
+    ApiRow{ApiKey::update_features, &start_update_features},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
+    ApiRow{ApiKey::list_config_resources, &start_list_config_resources},
+    ApiRow{ApiKey::describe_topic_partitions, &start_describe_topic_partitions},
 };
 
 // Described as served and started here: one is not without the other.

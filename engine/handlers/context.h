@@ -30,6 +30,8 @@ struct NodeIdentity {
   std::string cluster_id;
   io::Address advertised;    // empty host: the address the client connected to
   int32_t leader_epoch = 0;  // of every partition: this start of the node (model::Incarnation)
+  std::string log_dir;       // absolute path of the directory of all data
+  int64_t catalog_offset = 0;  // records of the catalog's log before this start
 };
 
 struct Context {

@@ -39,6 +39,11 @@ void FetchHandler::start() {
     return request_.respond(
         Response{.error_code = static_cast<int16_t>(ErrorCode::fetch_session_id_not_found)});
   }
+  if (charge_.prepare(request_, catalog::QuotaKind::fetch)) {
+    charge_.may_refuse = true;
+    in_.max_bytes =
+        static_cast<int32_t>(std::min(static_cast<double>(in_.max_bytes), charge_.capacity));
+  }
   if (!plan_.build(in_, request_.api_version(), context(), arena()) || !make_cores()) {
     return request_.close_connection("request too large for its memory");
   }
@@ -97,8 +102,24 @@ void FetchHandler::after_read() {
   }
   const bool enough = is_enough(size, any_news);
   size_seen_ = size;
-  if (enough) return respond();
+  if (enough) return charge_quota();
   wait();
+}
+
+void FetchHandler::charge_quota() {
+  if (size_seen_ == 0 || !charge_.prepare(request_, catalog::QuotaKind::fetch)) return respond();
+  stage_ = Stage::charging;
+  charge_.amount = static_cast<double>(size_seen_);
+  charge_.send(context());
+}
+
+void FetchHandler::on_charged(io::Message&) {
+  ASSERT(stage_ == Stage::charging);
+  request_.throttle(charge_.throttle_ms);
+  if (!charge_.refused) return respond();
+  stage_ = Stage::answered;
+  ++context().metrics.fetch_responses;
+  request_.respond(Response{});
 }
 
 bool FetchHandler::is_enough(uint64_t size, bool any_news) const {
@@ -107,7 +128,7 @@ bool FetchHandler::is_enough(uint64_t size, bool any_news) const {
 }
 
 void FetchHandler::wait() {
-  if (context().io.clock.now() >= deadline_ || !make_watches()) return respond();
+  if (context().io.clock.now() >= deadline_ || !make_watches()) return charge_quota();
   stage_ = Stage::watching;
   if (!waited_) {
     waited_ = true;

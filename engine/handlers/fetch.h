@@ -3,7 +3,7 @@
 // the bytes as they lie in the home cores' memory.
 //
 //   start ─▶ reading ─▶ answered ─▶ (sent) release the leases
-//               │ ▲
+//               │ ▲    └▲ charging: may the client have it now?
 //    too little ▼ │ everything is back
 //            watching ─▶ collecting        news, deadline or the client has gone
 //
@@ -13,12 +13,16 @@
 // nothing more than the one before ends the waiting: what can be counted and what can be read may
 // differ, and a fetch must not spin.
 //
+// A client with a quota that has no room for what was found gets an empty answer and has to wait;
+// one answer is cut to what the quota allows in a window (KIP-13).
+//
 // Sessions are not kept: every answer has session id 0, which clients take as a full fetch.
 
 #include <cstdint>
 #include <span>
 
 #include "engine/handlers/fetch_plan.h"
+#include "engine/handlers/quota_buckets.h"
 #include "engine/handlers/request.h"
 #include "engine/partition/messages.h"
 #include "engine/wire/messages/fetch.h"
@@ -28,7 +32,9 @@ namespace weir::handlers {
 
 class FetchHandler final : public Handler {
  public:
-  explicit FetchHandler(Request& request) : Handler(request) {}
+  explicit FetchHandler(Request& request) : Handler(request) {
+    charge_.bind_reply<&FetchHandler::on_charged>(*this);
+  }
   ~FetchHandler() override;
 
   void start() override;
@@ -37,7 +43,7 @@ class FetchHandler final : public Handler {
 
  private:
   using Response = wire::FetchResponse;
-  enum class Stage : uint8_t { starting, reading, watching, collecting, answered };
+  enum class Stage : uint8_t { starting, reading, watching, collecting, charging, answered };
 
   // The messages to one home core.
   struct Core {
@@ -68,6 +74,8 @@ class FetchHandler final : public Handler {
   void give_back(Core& core);
   void on_released(io::Message&);
   void one_back();
+  void charge_quota();
+  void on_charged(io::Message&);
   void respond();
   void report(const FetchEntry& entry, Response::Partition& out, uint64_t& left, bool& first);
   [[nodiscard]] wire::RecordsChain chain(std::span<const io::Slice> pieces);
@@ -82,6 +90,7 @@ class FetchHandler final : public Handler {
   io::Timer deadline_timer_;
   io::Instant deadline_;
   Stage stage_ = Stage::starting;
+  QuotaCharge charge_;      // of the bytes found, before they are answered
   bool waited_ = false;
   bool over_ = false;       // deadline passed, or nobody waits any more
 };

@@ -17,6 +17,19 @@ constexpr int16_t kFirstVersionWithTopicIds = 13;
 
 int16_t code(ErrorCode error) { return static_cast<int16_t>(error); }
 
+std::optional<log::CompressionTarget> compression_target(const catalog::TopicConfig& config) {
+  using enum catalog::CompressionType;
+  switch (config.compression_type) {
+    case producer: return std::nullopt;
+    case uncompressed: return log::CompressionTarget{log::Compression::none};
+    case gzip: return log::CompressionTarget{log::Compression::gzip, config.compression_gzip_level};
+    case snappy: return log::CompressionTarget{log::Compression::snappy};
+    case lz4: return log::CompressionTarget{log::Compression::lz4, config.compression_lz4_level};
+    case zstd: return log::CompressionTarget{log::Compression::zstd, config.compression_zstd_level};
+  }
+  UNREACHABLE("compression type {}", static_cast<int>(config.compression_type));
+}
+
 bool is_transactional(std::span<const std::byte> records) {
   return log::starts_with_batch(records) && log::BatchView(records).is_transactional();
 }
@@ -36,6 +49,7 @@ void ProduceHandler::start() {
   if (!request_.decode(in_)) return;
   if (!resolve()) return request_.close_connection("request too large for its memory");
   outstanding_ = 1;
+  charge_quota();
   if (in_.acks < -1 || in_.acks > 1) {
     refuse_all(ErrorCode::invalid_required_acks);
   } else if (lacks_transactional_id()) {
@@ -118,6 +132,13 @@ bool ProduceHandler::lacks_transactional_id() const {
                      [](const Part& part) { return is_transactional(part.records); });
 }
 
+void ProduceHandler::charge_quota() {
+  if (!charge_.prepare(request_, catalog::QuotaKind::produce)) return;
+  charge_.amount = static_cast<double>(request_.frame_size());
+  ++outstanding_;
+  charge_.send(context());
+}
+
 void ProduceHandler::append(Part& part) {
   if (part.topic == nullptr) return;
   if (part.duplicate) {
@@ -133,9 +154,13 @@ void ProduceHandler::append(Part& part) {
       .zstd_allowed = request_.api_version() >= kFirstVersionWithZstd,
       .now_ms = context().io.clock.wall_ms(),
       .timestamp_before_max_ms = config.message_timestamp_before_max_ms,
-      .timestamp_after_max_ms = config.message_timestamp_after_max_ms};
-  const log::BatchVerdict verdict = context().validator.validate(part.records, rules);
+      .timestamp_after_max_ms = config.message_timestamp_after_max_ms,
+      .compression = compression_target(config)};
+  log::BatchVerdict verdict = context().validator.validate(part.records, rules);
   if (verdict.error != ErrorCode::none) return refuse_batch(part, verdict);
+  if (verdict.recompressed && !keep(verdict.batch)) {
+    return refuse(part, ErrorCode::message_too_large, "the request is too large for its memory");
+  }
   if (log::BatchView(verdict.batch).is_transactional()) {
     // No transaction can have this partition: there is no coordinator that knows its id.
     return refuse(part, ErrorCode::invalid_producer_id_mapping);
@@ -149,6 +174,15 @@ void ProduceHandler::append(Part& part) {
   ++outstanding_;
   const auto home = context().catalog.home_core(*part.topic, part.append.key.index);
   context().io.mailboxes.send(home, model::ports::kAppend, part.append);
+}
+
+// Moves what the validator has made to the request's memory. False: the arena is full.
+bool ProduceHandler::keep(std::span<std::byte>& batch) {
+  std::byte* const copy = arena().allocate_array<std::byte>(batch.size());
+  if (copy == nullptr) return false;
+  std::ranges::copy(batch, copy);
+  batch = {copy, batch.size()};
+  return true;
 }
 
 void ProduceHandler::refuse(Part& part, ErrorCode error, std::string_view message) {
@@ -194,6 +228,7 @@ void ProduceHandler::on_reply(io::Message&) {
 
 void ProduceHandler::finish() {
   bool any_error = false;
+  request_.throttle(charge_.throttle_ms);
   for (size_t i = 0; i < part_count_; ++i) {
     if (parts_[i].append.outcome_unknown) {
       ++context().metrics.produce_outcomes_unknown;

@@ -10,6 +10,7 @@
 
 #include <span>
 
+#include "engine/handlers/quota_buckets.h"
 #include "engine/handlers/request.h"
 #include "engine/log/batch_validator.h"
 #include "engine/model/error_code.h"
@@ -24,7 +25,9 @@ namespace weir::handlers {
 
 class ProduceHandler final : public Handler {
  public:
-  explicit ProduceHandler(Request& request) : Handler(request) {}
+  explicit ProduceHandler(Request& request) : Handler(request) {
+    charge_.bind_reply<&ProduceHandler::on_reply>(*this);
+  }
   ~ProduceHandler() override;
 
   void start() override;
@@ -52,6 +55,8 @@ class ProduceHandler final : public Handler {
   void mark_duplicates();
   bool lacks_transactional_id() const;
   void append(Part& part);
+  void charge_quota();
+  bool keep(std::span<std::byte>& batch);
   void refuse(Part& part, model::ErrorCode error, std::string_view message = {});
   void refuse_all(model::ErrorCode error);
   void refuse_batch(Part& part, const log::BatchVerdict& verdict);
@@ -67,6 +72,7 @@ class ProduceHandler final : public Handler {
   Part* parts_ = nullptr;  // in the arena, destroyed with the handler
   size_t part_count_ = 0;
   size_t outstanding_ = 0;  // messages away, and 1 while start() runs
+  QuotaCharge charge_;      // of the bytes of the request, beside the appends
 };
 
 void start_produce(Request& request);

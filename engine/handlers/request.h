@@ -37,6 +37,7 @@
 // the last; what a response points at must live until release(). A connection that dies changes
 // nothing in this: the handler goes on, its outcome is dropped. All on the connection's core.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -158,8 +159,8 @@ class Request : public base::ListHook {
   template <class M>
   void respond_in_version(const M& m, int16_t version) {
     if (abandoned_) return finish(Outcome::nothing, {});
-    const auto pieces =
-        wire::encode_response(header_.correlation_id, header_.api_key, version, m, arena_);
+    const auto pieces = wire::encode_response(header_.correlation_id, header_.api_key, version,
+                                              with_throttle_time(m), arena_);
     if (pieces.empty()) return close_connection("response too large for its memory");
     finish(Outcome::response, pieces);
   }
@@ -173,7 +174,13 @@ class Request : public base::ListHook {
   // After release() returned false: nothing is in flight any more.
   void released();
 
+  // The client has used more than its quota: the response says so, and behind it the connection
+  // takes nothing from the client for that time (KIP-219). Before the outcome.
+  void throttle(int32_t ms) { throttle_ms_ = std::max(throttle_ms_, ms); }
+
   // --- for the connection ---
+
+  [[nodiscard]] int32_t throttle_ms() const { return throttle_ms_; }
 
   // Takes the frame (without its size field) and its parsed header.
   void receive(FrameBuffer frame, size_t size, const wire::RequestHeader& header,
@@ -198,6 +205,14 @@ class Request : public base::ListHook {
   size_t reserved = 0;  // bytes of the core's memory budget held for this request
 
  private:
+  template <class M>
+  [[nodiscard]] M with_throttle_time(const M& m) const {
+    M copy = m;  // of views
+    if constexpr (requires { copy.throttle_time_ms; }) {
+      copy.throttle_time_ms = std::max(copy.throttle_time_ms, throttle_ms_);
+    }
+    return copy;
+  }
   void reject(const wire::DecodeError& error);
   void finish(Outcome outcome, wire::Pieces response);
 
@@ -216,6 +231,7 @@ class Request : public base::ListHook {
   std::string close_reason_;
   Stage stage_ = Stage::received;
   Outcome outcome_ = Outcome::pending;
+  int32_t throttle_ms_ = 0;
   bool abandoned_ = false;
 };
 

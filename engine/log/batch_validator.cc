@@ -392,16 +392,76 @@ BatchVerdict BatchValidator::validate(std::span<std::byte> records, const BatchR
       static_cast<int16_t>(rules.append_time
                                ? batch.attributes() | batch_attribute::kAppendTime
                                : batch.attributes() & ~batch_attribute::kAppendTime);
+  verdict.with_log_start_offset = false;
+  verdict.record_count = batch.record_count();
+  if (rules.compression && rules.compression->compression != batch.compression() &&
+      recompress(batch, attributes, rules, verdict)) {
+    return verdict;
+  }
   if (attributes != batch.attributes() || verdict.max_timestamp != batch.max_timestamp()) {
     std::byte* const to = records.data();
     base::store_be(to + batch_position::kAttributes, attributes);
     base::store_be(to + batch_position::kMaxTimestamp, verdict.max_timestamp);
     base::store_be(to + batch_position::kCrc, batch.computed_crc());
   }
-  verdict.with_log_start_offset = false;
   verdict.batch = records;
-  verdict.record_count = batch.record_count();
   return verdict;
+}
+
+// False: it stays as it was sent. What shrinks so far that an inflater would take it for a bomb
+// could never be read again here.
+bool BatchValidator::recompress(const BatchView& batch, int16_t attributes,
+                                const BatchRules& rules, BatchVerdict& verdict) {
+  if (recompressed_.capacity() > kKeptSizeMax) recompressed_ = {};
+  const auto header = batch.bytes().first(kBatchHeaderSize);
+  recompressed_.assign(header.begin(), header.end());
+  deflater_.begin(*rules.compression, recompressed_, rules.batch_size_max);
+  size_t records_size = 0;
+  if (deflate_records(batch, records_size) == Deflater::Status::too_large) {
+    refuse(verdict, ErrorCode::message_too_large,
+           "the batch exceeds max.message.bytes in the topic's compression.type");
+    return true;
+  }
+  if (recompressed_.size() > rules.segment_size) {
+    refuse(verdict, ErrorCode::record_list_too_large,
+           "the batch exceeds segment.bytes in the topic's compression.type");
+    return true;
+  }
+  if (rules.compression->compression != Compression::none &&
+      records_size >= Inflater::size_max(recompressed_.size() - kBatchHeaderSize)) {
+    return false;
+  }
+  const auto codec = static_cast<int16_t>(rules.compression->compression);
+  attributes = static_cast<int16_t>((attributes & ~batch_attribute::kCompressionMask) | codec);
+  base::store_be(recompressed_.data() + batch_position::kAttributes, attributes);
+  base::store_be(recompressed_.data() + batch_position::kMaxTimestamp, verdict.max_timestamp);
+  seal_batch(recompressed_);
+  verdict.batch = recompressed_;
+  verdict.recompressed = true;
+  return true;
+}
+
+// The records are known to be sound.
+Deflater::Status BatchValidator::deflate_records(const BatchView& batch, size_t& size) {
+  auto status = Deflater::Status::ok;
+  if (batch.compression() == Compression::none) {
+    auto left = batch.records();
+    while (!left.empty() && status == Deflater::Status::ok) {
+      const auto piece = left.first(std::min(left.size(), Deflater::kPieceSizeMax));
+      status = deflater_.write(piece);
+      size += piece.size();
+      left = left.subspan(piece.size());
+    }
+  } else {
+    inflater_.begin(batch.compression(), batch.records());
+    size_t read = window_->size();
+    while (read == window_->size() && status == Deflater::Status::ok) {
+      read = inflater_.read(*window_);
+      size += read;
+      status = deflater_.write(std::span(*window_).first(read));
+    }
+  }
+  return status == Deflater::Status::ok ? deflater_.end() : status;
 }
 
 bool BatchValidator::check_records(const BatchView& batch, const BatchRules& rules,

@@ -229,7 +229,7 @@ void Inflater::begin(Compression compression, std::span<const std::byte> compres
   if (codec == nullptr) codec = make_codec(compression);
   codec_ = codec.get();
   codec_->begin(compressed);
-  left_ = std::min(kSizeMax, std::max(kFreeSize, compressed.size() * kRatioMax));
+  left_ = size_max(compressed.size());
   status_ = InflateStatus::more;
 }
 

@@ -10,6 +10,7 @@
 // Accepted: gzip members, lz4 frames and zstd frames, one or several; snappy as one raw block
 // (librdkafka) or in xerial framing (Java).
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,6 +41,10 @@ class Inflater {
   static constexpr size_t kRatioMax = 1000;
   // and never to more than this.
   static constexpr size_t kSizeMax = size_t{128} << 20;
+  // The limit for a batch whose records have this compressed size.
+  [[nodiscard]] static constexpr size_t size_max(size_t compressed_size) {
+    return std::min(kSizeMax, std::max(kFreeSize, compressed_size * kRatioMax));
+  }
 
   Inflater();
   ~Inflater();

@@ -42,6 +42,7 @@ inline constexpr size_t kCatalogQueueMax = 65'536;    // changes that wait at co
 inline constexpr size_t kOverridesPerTopicMax = 128;  // more than there are settings
 inline constexpr size_t kOverridesSizeMax = 128_KiB;  // all values of one topic together
 inline constexpr int64_t kProducerIdBlockSize = 1'000;
+inline constexpr size_t kClientQuotasMax = 10'000;  // entities that have quotas
 inline constexpr size_t kMetaFileSizeMax = 64_KiB;
 static_assert(kOverridesSizeMax >= 3 * kSettingValueSizeMax);
 static_assert(kCatalogBatchChangesMax * (kOverridesSizeMax + kOverridesPerTopicMax * 256 + 1024) <=

@@ -18,5 +18,7 @@ inline constexpr io::Port kCatalogApply{9};   // catalog::ApplyUpdate, from core
 inline constexpr io::Port kProducerIds{10};   // catalog::ProducerIdBlock, to core 0
 inline constexpr io::Port kControl{11};       // broker: start, stop, metrics
 inline constexpr io::Port kListGroups{12};    // group::ListGroupsCall, to every core
+inline constexpr io::Port kLogSizes{13};      // partition::LogSizesRequest
+inline constexpr io::Port kQuota{14};         // handlers::QuotaCharge
 
 }  // namespace weir::model::ports

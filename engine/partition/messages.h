@@ -117,4 +117,15 @@ class EpochEndRequest : public io::Message {
   model::Offset end_offset = model::kNoOffset;
 };
 
+// How many bytes some partitions of one home core have on disk, or will have once what is in memory
+// and journal is moved to their segments. DescribeLogDirs.
+struct LogSizeItem {
+  model::PartitionKey key;
+  int64_t size_bytes = -1;  // out; -1: not here
+};
+class LogSizesRequest : public io::Message {
+ public:
+  std::span<LogSizeItem> items;
+};
+
 }  // namespace weir::partition

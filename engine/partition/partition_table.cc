@@ -44,6 +44,7 @@ void PartitionTable::listen() {
   mailboxes.listen<&PartitionTable::on_cancel_watch>(model::ports::kCancelWatch, *this);
   mailboxes.listen<&PartitionTable::on_list_offsets>(model::ports::kListOffsets, *this);
   mailboxes.listen<&PartitionTable::on_epoch_end>(model::ports::kEpochEnd, *this);
+  mailboxes.listen<&PartitionTable::on_log_sizes>(model::ports::kLogSizes, *this);
 }
 
 Partition* PartitionTable::find(model::PartitionKey key) {
@@ -201,6 +202,16 @@ void PartitionTable::on_epoch_end(io::Message& message) {
       const auto [found, end] = partition->log().epoch_end(request.leader_epoch);
       request.found_epoch = found;
       request.end_offset = std::min(end, partition->high_watermark());
+    }
+  }
+  services_.io.mailboxes.reply(request);
+}
+
+void PartitionTable::on_log_sizes(io::Message& message) {
+  auto& request = static_cast<LogSizesRequest&>(message);
+  for (LogSizeItem& item : request.items) {
+    if (Partition* partition = find(item.key)) {
+      item.size_bytes = static_cast<int64_t>(partition->log().size_bytes());
     }
   }
   services_.io.mailboxes.reply(request);

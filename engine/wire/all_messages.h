@@ -5,17 +5,24 @@
 #include <cstddef>
 
 #include "engine/wire/api_key.h"
+#include "engine/wire/messages/alter_client_quotas.h"
 #include "engine/wire/messages/alter_configs.h"
+#include "engine/wire/messages/alter_partition_reassignments.h"
+#include "engine/wire/messages/alter_replica_log_dirs.h"
 #include "engine/wire/messages/api_versions.h"
 #include "engine/wire/messages/create_partitions.h"
 #include "engine/wire/messages/create_topics.h"
 #include "engine/wire/messages/delete_groups.h"
 #include "engine/wire/messages/delete_records.h"
 #include "engine/wire/messages/delete_topics.h"
+#include "engine/wire/messages/describe_client_quotas.h"
 #include "engine/wire/messages/describe_cluster.h"
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/describe_groups.h"
 #include "engine/wire/messages/describe_log_dirs.h"
+#include "engine/wire/messages/describe_quorum.h"
+#include "engine/wire/messages/describe_topic_partitions.h"
+#include "engine/wire/messages/elect_leaders.h"
 #include "engine/wire/messages/fetch.h"
 #include "engine/wire/messages/find_coordinator.h"
 #include "engine/wire/messages/heartbeat.h"
@@ -23,6 +30,7 @@
 #include "engine/wire/messages/init_producer_id.h"
 #include "engine/wire/messages/join_group.h"
 #include "engine/wire/messages/leave_group.h"
+#include "engine/wire/messages/list_config_resources.h"
 #include "engine/wire/messages/list_groups.h"
 #include "engine/wire/messages/list_offsets.h"
 #include "engine/wire/messages/list_partition_reassignments.h"
@@ -33,6 +41,7 @@
 #include "engine/wire/messages/offset_for_leader_epoch.h"
 #include "engine/wire/messages/produce.h"
 #include "engine/wire/messages/sync_group.h"
+#include "engine/wire/messages/update_features.h"
 #include "engine/wire/records/group_metadata.h"
 #include "engine/wire/records/offset_commit.h"
 
@@ -78,13 +87,22 @@ using AllRequests = MessageList<
     OffsetForLeaderEpochRequest,
     DescribeConfigsRequest,
     AlterConfigsRequest,
+    AlterReplicaLogDirsRequest,
     DescribeLogDirsRequest,
     CreatePartitionsRequest,
     DeleteGroupsRequest,
+    ElectLeadersRequest,
     IncrementalAlterConfigsRequest,
+    AlterPartitionReassignmentsRequest,
     ListPartitionReassignmentsRequest,
     OffsetDeleteRequest,
-    DescribeClusterRequest>;
+    DescribeClientQuotasRequest,
+    AlterClientQuotasRequest,
+    DescribeQuorumRequest,
+    UpdateFeaturesRequest,
+    DescribeClusterRequest,
+    ListConfigResourcesRequest,
+    DescribeTopicPartitionsRequest>;
 
 using AllResponses = MessageList<
     ProduceResponse,
@@ -108,13 +126,22 @@ using AllResponses = MessageList<
     OffsetForLeaderEpochResponse,
     DescribeConfigsResponse,
     AlterConfigsResponse,
+    AlterReplicaLogDirsResponse,
     DescribeLogDirsResponse,
     CreatePartitionsResponse,
     DeleteGroupsResponse,
+    ElectLeadersResponse,
     IncrementalAlterConfigsResponse,
+    AlterPartitionReassignmentsResponse,
     ListPartitionReassignmentsResponse,
     OffsetDeleteResponse,
-    DescribeClusterResponse>;
+    DescribeClientQuotasResponse,
+    AlterClientQuotasResponse,
+    DescribeQuorumResponse,
+    UpdateFeaturesResponse,
+    DescribeClusterResponse,
+    ListConfigResourcesResponse,
+    DescribeTopicPartitionsResponse>;
 
 using AllRecords =
     MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue>;

@@ -2,6 +2,7 @@
 // Visitor that turns bytes into a message. Use decode() of codec.h; this header is for the codec
 // sources.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <expected>
@@ -78,6 +79,8 @@ class Decoder {
   void read(T& member, [[maybe_unused]] bool nullable) {
     if constexpr (std::is_same_v<T, bool>) {
       member = read_integer<int8_t>() != 0;
+    } else if constexpr (std::is_same_v<T, double>) {
+      member = std::bit_cast<double>(read_integer<uint64_t>());
     } else if constexpr (schema_detail::kIsScalar<T>) {
       member = read_integer<T>();
     } else if constexpr (std::is_same_v<T, Uuid>) {
@@ -96,6 +99,8 @@ class Decoder {
       member = read_records_chain(nullable);
     } else if constexpr (kIsArray<T>) {
       read_array(member, nullable);
+    } else if constexpr (OptionalStruct<T>) {
+      read_optional(member, nullable);
     } else {
       read_struct(member);
     }
@@ -175,6 +180,14 @@ class Decoder {
   }
 
   [[nodiscard]] RecordsChain read_records_chain(bool nullable);
+
+  // As Kafka reads it: a negative byte stands for null, any other for the struct behind it.
+  template <class T>
+  void read_optional(T& member, bool nullable) {
+    if (read_integer<int8_t>() >= 0) return read_struct(member.emplace());
+    member.reset();
+    if (!nullable) fail(DecodeError::Reason::unexpected_null);
+  }
 
   template <class E>
   void read_array(Array<E>& array, bool nullable) {

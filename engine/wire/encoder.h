@@ -2,6 +2,7 @@
 // Visitor that turns a message into bytes. Use encode() of codec.h; this header is for the codec
 // sources.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -81,6 +82,8 @@ class Encoder {
   void write(const T& member, [[maybe_unused]] bool nullable) {
     if constexpr (std::is_same_v<T, bool>) {
       out_.put(static_cast<int8_t>(member ? 1 : 0));
+    } else if constexpr (std::is_same_v<T, double>) {
+      out_.put(std::bit_cast<int64_t>(member));
     } else if constexpr (schema_detail::kIsScalar<T>) {
       out_.put(member);
     } else if constexpr (std::is_same_v<T, Uuid>) {
@@ -101,6 +104,8 @@ class Encoder {
       out_.put_pieces(member.pieces);
     } else if constexpr (kIsArray<T>) {
       write_array(member, nullable);
+    } else if constexpr (OptionalStruct<T>) {
+      write_optional(member, nullable);
     } else {
       write_struct(member);
     }
@@ -141,6 +146,13 @@ class Encoder {
     if (array.is_null() && nullable) return write_null<int32_t>();
     write_length<int32_t>(array.size());
     for (const E& element : array) write(element, false);
+  }
+
+  template <class T>
+  void write_optional(const T& member, bool nullable) {
+    const bool null = !member.has_value() && nullable;
+    out_.put(static_cast<int8_t>(null ? -1 : 1));
+    if (!null) write_struct(member.value_or(typename T::value_type{}));
   }
 
   template <class T>

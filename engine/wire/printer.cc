@@ -21,6 +21,10 @@ void Printer::append_integer(int64_t value) {
   fmt::format_to(std::back_inserter(out_), "{}", value);
 }
 
+void Printer::append_double(double value) {
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+}
+
 // One line of printable ASCII and UTF-8, whatever a client put into a name.
 void Printer::append_string(std::string_view text) {
   out_ += '"';

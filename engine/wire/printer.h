@@ -46,6 +46,8 @@ class Printer {
   void print_value(const T& value) {
     if constexpr (std::is_same_v<T, bool>) {
       out_ += value ? "true" : "false";
+    } else if constexpr (std::is_same_v<T, double>) {
+      append_double(value);
     } else if constexpr (schema_detail::kIsScalar<T>) {
       append_integer(value);
     } else if constexpr (std::is_same_v<T, Uuid>) {
@@ -62,6 +64,8 @@ class Printer {
       value.null ? append_null() : append_size(value.size());
     } else if constexpr (kIsArray<T>) {
       print_array(value);
+    } else if constexpr (OptionalStruct<T>) {
+      value.has_value() ? print_struct(*value) : append_null();
     } else {
       print_struct(value);
     }
@@ -82,6 +86,7 @@ class Printer {
   void append_name(const MessageInfo& info);
   void append_field(std::string_view name);
   void append_integer(int64_t value);
+  void append_double(double value);
   void append_string(std::string_view text);
   void append_size(size_t size);
   void append_more(size_t count);

@@ -99,7 +99,8 @@ namespace schema_detail {
 template <class T>
 inline constexpr bool kIsScalar = std::is_same_v<T, bool> || std::is_same_v<T, int8_t> ||
                                   std::is_same_v<T, int16_t> || std::is_same_v<T, int32_t> ||
-                                  std::is_same_v<T, int64_t>;
+                                  std::is_same_v<T, int64_t> || std::is_same_v<T, uint16_t> ||
+                                  std::is_same_v<T, double>;
 
 template <class T>
 inline constexpr bool kIsLeaf =
@@ -112,7 +113,11 @@ inline constexpr bool kIsLeaf =
 
 // A struct with fields of its own.
 template <class T>
-concept Described = !schema_detail::kIsLeaf<T> && !kIsArray<T>;
+concept Described = !schema_detail::kIsLeaf<T> && !kIsArray<T> && !kIsOptional<T>;
+
+// A struct that may be null: a byte before it says whether it is there.
+template <class T>
+concept OptionalStruct = !schema_detail::kIsLeaf<T> && kIsOptional<T>;
 
 // Visits fields of a struct until one is found.
 struct TaggedFieldFinder {
@@ -150,6 +155,8 @@ struct MinSizeCounter {
       size += sizeof(T);
     } else if constexpr (std::is_same_v<T, std::string_view> || std::is_same_v<T, NullableString>) {
       size += flexible ? 1 : 2;
+    } else if constexpr (OptionalStruct<T>) {
+      size += 1;
     } else if constexpr (Described<T>) {
       T::describe(*this, member);
       size += flexible ? 1 : 0;
@@ -185,7 +192,9 @@ struct DefaultTest {
   }
   template <class T>
   [[nodiscard]] static constexpr bool has_default(const T& value, const Spec& spec) {
-    if constexpr (schema_detail::kIsScalar<T>) {
+    if constexpr (std::is_same_v<T, double>) {
+      return value == static_cast<double>(spec.default_value);
+    } else if constexpr (schema_detail::kIsScalar<T>) {
       return static_cast<int64_t>(value) == spec.default_value;
     } else if constexpr (std::is_same_v<T, Uuid>) {
       return value.is_zero();
@@ -199,6 +208,8 @@ struct DefaultTest {
       return !value.null && value.pieces.empty();
     } else if constexpr (kIsArray<T>) {
       return value.is_null() == spec.null_default && value.empty();
+    } else if constexpr (OptionalStruct<T>) {
+      return spec.null_default && !value.has_value();
     } else {
       DefaultTest test;
       T::describe(test, value);
@@ -257,14 +268,14 @@ struct Check {
   static constexpr void check_null(const Spec& spec) {
     constexpr bool kMayBeNull =
         std::is_same_v<T, NullableString> || std::is_same_v<T, NullableBytes> || kIsArray<T> ||
-        std::is_same_v<T, Records> || std::is_same_v<T, RecordsChain>;
+        OptionalStruct<T> || std::is_same_v<T, Records> || std::is_same_v<T, RecordsChain>;
     if (!spec.nullable.empty() && !kMayBeNull) schema_fault::nullable_without_nullable_type();
     if (spec.null_default && spec.nullable.empty()) schema_fault::null_default_without_nullable();
   }
 
   template <class T>
   constexpr void check_nested() const {
-    if constexpr (kIsArray<T>) {
+    if constexpr (kIsArray<T> || OptionalStruct<T>) {
       check_nested<typename T::value_type>();
     } else if constexpr (Described<T>) {
       Check nested{info};

@@ -40,12 +40,14 @@ class SchemaDump {
   template <class T>
   void operator()(std::string_view name, const T& member, const Spec spec = {}) {
     int64_t value = 0;
-    if constexpr (schema_detail::kIsScalar<T>) value = member;
+    if constexpr (schema_detail::kIsScalar<T>) value = static_cast<int64_t>(member);
     add(name, spec, kIsArray<T>, type_name<T>(), value);
     if constexpr (kIsArray<T>) {
       if constexpr (Described<typename T::value_type>) {
         fields_.back().fields = dump<typename T::value_type>();
       }
+    } else if constexpr (OptionalStruct<T>) {
+      fields_.back().fields = dump<typename T::value_type>();
     } else if constexpr (Described<T>) {
       fields_.back().fields = dump<T>();
     }
@@ -61,6 +63,8 @@ class SchemaDump {
     if constexpr (std::is_same_v<T, int16_t>) return "int16";
     if constexpr (std::is_same_v<T, int32_t>) return "int32";
     if constexpr (std::is_same_v<T, int64_t>) return "int64";
+    if constexpr (std::is_same_v<T, uint16_t>) return "uint16";
+    if constexpr (std::is_same_v<T, double>) return "float64";
     if constexpr (std::is_same_v<T, Uuid>) return "uuid";
     if constexpr (std::is_same_v<T, std::string_view>) return "string";
     if constexpr (std::is_same_v<T, NullableString>) return "string";

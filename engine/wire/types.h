@@ -73,6 +73,12 @@ class Array {
   bool null_ = false;
 };
 
+// A struct that may be null, where the schema says so: std::optional of it.
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
 template <class T>
 inline constexpr bool kIsArray = false;
 template <class T>

@@ -59,6 +59,12 @@ base::Result<uint64_t> free_bytes(const std::string& path) {
   return uint64_t{status.f_bavail} * status.f_frsize;
 }
 
+base::Result<uint64_t> total_bytes(const std::string& path) {
+  struct statvfs status {};
+  if (statvfs(path.c_str(), &status) != 0) return failed(Operation::total_bytes, errno, path);
+  return uint64_t{status.f_blocks} * status.f_frsize;
+}
+
 int lock_open_file(int descriptor) {
   if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
   const int code = errno;

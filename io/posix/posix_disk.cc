@@ -88,4 +88,8 @@ base::Result<uint64_t> PosixDisk::free_bytes(const std::string& path) {
   return posix::free_bytes(path);
 }
 
+base::Result<uint64_t> PosixDisk::total_bytes(const std::string& path) {
+  return posix::total_bytes(path);
+}
+
 }  // namespace weir::io::posix

@@ -126,6 +126,7 @@ class SimDisk : public Disk {
   base::Result<std::vector<DirectoryEntry>> list(const std::string& path) override;
   base::Result<FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
+  base::Result<uint64_t> total_bytes(const std::string& path) override;
 
   size_t open_count() const { return open_count_; }
 

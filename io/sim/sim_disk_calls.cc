@@ -153,4 +153,9 @@ base::Result<uint64_t> SimDisk::free_bytes(const std::string& path) {
   return used < media_.size_bytes_ ? media_.size_bytes_ - used : 0;
 }
 
+base::Result<uint64_t> SimDisk::total_bytes(const std::string& path) {
+  if (media_.scheduler_.dead()) return base::error(EIO, "size of the file system of " + path);
+  return media_.size_bytes_;
+}
+
 }  // namespace weir::io::sim

@@ -168,6 +168,10 @@ base::Result<uint64_t> UringDisk::free_bytes(const std::string& path) {
   return posix::free_bytes(path);
 }
 
+base::Result<uint64_t> UringDisk::total_bytes(const std::string& path) {
+  return posix::total_bytes(path);
+}
+
 UringDisk::DiskStep& UringDisk::acquire(Op& op, DiskStep::Stage stage) {
   if (unused_.empty()) unused_.push_back(&steps_.emplace_back());
   DiskStep& step = *unused_.back();

@@ -46,6 +46,7 @@ class UringDisk final : public Disk {
   base::Result<std::vector<DirectoryEntry>> list(const std::string& path) override;
   base::Result<FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
+  base::Result<uint64_t> total_bytes(const std::string& path) override;
 
  private:
   struct DiskStep : Step {

@@ -234,6 +234,7 @@ TEST_P(DiskConformance, DirectoriesAndNames) {
     EXPECT_FALSE(io.disk.info(directory));
     EXPECT_EQ(io.disk.list(directory).error().code, ENOENT);
     EXPECT_GT(*io.disk.free_bytes(world.directory()), 0u);
+    EXPECT_GE(*io.disk.total_bytes(world.directory()), *io.disk.free_bytes(world.directory()));
   });
 }
 

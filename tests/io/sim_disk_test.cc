@@ -304,6 +304,7 @@ TEST(SimDisk, FullDiskRefusesGrowthOnly) {
   EXPECT_EQ(wait(world, [&](Op& op) { disk.remove(op, "/data/a"); }), 0);
   EXPECT_EQ(wait(world, [&](Op& op) { disk.allocate(op, other, 0, 200 << 10); }), 0);
   EXPECT_EQ(*disk.free_bytes("/data"), (1u << 20) - (200u << 10));
+  EXPECT_EQ(*disk.total_bytes("/data"), 1u << 20);
 }
 
 TEST(SimDisk, ReadsPoisonTheirBufferWhileInFlight) {

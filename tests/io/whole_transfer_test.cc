@@ -111,6 +111,9 @@ class ScriptedDisk : public Disk {
   base::Result<uint64_t> free_bytes(const std::string&) override {
     return base::error(ENOSYS, "");
   }
+  base::Result<uint64_t> total_bytes(const std::string&) override {
+    return base::error(ENOSYS, "");
+  }
 
  private:
   void answer(Op& op, uint64_t position, size_t size) {

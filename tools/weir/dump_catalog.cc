@@ -16,6 +16,17 @@ void print_overrides(const catalog::Overrides& overrides) {
   for (const auto& [name, value] : overrides) fmt::print("  {} = {}\n", name, value);
 }
 
+void print_quotas(const Change& change) {
+  const catalog::QuotaEntity& entity = change.quota_entity;
+  const auto shown = [](catalog::QuotaName kind, const std::string& name) {
+    if (kind == catalog::QuotaName::named) return name;
+    return std::string(kind == catalog::QuotaName::any ? "(any)" : "-");
+  };
+  fmt::print("quotas of user {} client id {}\n", shown(entity.user_kind, entity.user),
+             shown(entity.client_id_kind, entity.client_id));
+  for (const auto& [key, value] : change.quotas) fmt::print("  {} = {}\n", key, value);
+}
+
 void print_change(const Change& change) {
   switch (change.kind) {
     case ChangeKind::create_topic:
@@ -28,6 +39,7 @@ void print_change(const Change& change) {
                                          ? "this broker"
                                          : "every broker");
       break;
+    case ChangeKind::set_client_quotas: print_quotas(change); break;
     case ChangeKind::delete_topic:
     case ChangeKind::set_partition_count:
     case ChangeKind::set_topic_config:

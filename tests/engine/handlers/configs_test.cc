@@ -1,10 +1,11 @@
-// DescribeConfigs and IncrementalAlterConfigs against what Kafka 4.3.1 answers (accept/oracle):
-// values, sources, types, synonyms, errors of each kind of resource; changes are seen by every core
-// at once.
+// DescribeConfigs, IncrementalAlterConfigs and AlterConfigs against what Kafka 4.3.1 answers
+// (accept/oracle): values, sources, types, synonyms, errors of each kind of resource; changes are
+// seen by every core at once.
 #include <gtest/gtest.h>
 
 #include <map>
 
+#include "engine/wire/messages/alter_configs.h"
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/incremental_alter_configs.h"
 #include "tests/engine/handlers/admin_broker.h"
@@ -80,6 +81,25 @@ class ConfigsTest : public testing::Test {
     const auto response = client->call<IncrementalAlterConfigsResponse>(request, version);
     EXPECT_EQ(response.responses.size(), 1u);
     EXPECT_EQ(response.responses[0].resource_name, name);
+    return response.responses[0].error_code;
+  }
+
+  // AlterConfigs; the kinds of the ops are not looked at.
+  int replace(int type, std::string_view name, std::vector<Op> ops, bool validate_only = false,
+              int16_t version = 2) {
+    std::vector<wire::AlterConfigsRequest::Config> configs;
+    for (const Op& op : ops) configs.push_back({op.name, op.value});
+    wire::AlterConfigsRequest::Resource resource{static_cast<int8_t>(type), name, {}};
+    resource.configs = {configs.data(), configs.size()};
+    wire::AlterConfigsRequest request;
+    request.resources = {&resource, 1};
+    request.validate_only = validate_only;
+    const auto response = client->call<wire::AlterConfigsResponse>(request, version);
+    EXPECT_EQ(response.responses.size(), 1u);
+    EXPECT_EQ(response.responses[0].resource_name, name);
+    EXPECT_EQ(response.responses[0].resource_type, type);
+    EXPECT_EQ(response.responses[0].error_message.has_value(),
+              response.responses[0].error_code != 0);
     return response.responses[0].error_code;
   }
 
@@ -265,6 +285,65 @@ TEST_F(ConfigsTest, BrokerDefaultsReachTopicsAndTheirSources) {
   EXPECT_EQ(broker->catalog_of(1).find("compacted")->config.retention_ms, 604'800'000);
   EXPECT_EQ(alter(4, "1", {{1, "log.retention.ms", std::nullopt}}), 0);
   EXPECT_EQ(broker->catalog_of(1).find("t")->config.retention_ms, 9);
+}
+
+TEST_F(ConfigsTest, ReplaceResetsWhatIsNotNamed) {
+  for (int16_t version = 0; version <= 2; ++version) {
+    EXPECT_EQ(alter(2, "t", {{0, "retention.ms", "5"}, {0, "segment.ms", "6"}}), 0);
+    EXPECT_EQ(replace(2, "t", {{0, "retention.ms", "7"}}, true, version), 0);
+    EXPECT_EQ(broker->catalog_of(1).find("t")->config.retention_ms, 5) << "validate only";
+    EXPECT_EQ(replace(2, "t", {{0, "retention.ms", "7"}}, false, version), 0);
+    EXPECT_EQ(shown(2, "t", "retention.ms"), "7/1 <- retention.ms=7/1");
+    EXPECT_EQ(shown(2, "t", "segment.ms"), "604800000/5");
+  }
+  EXPECT_EQ(replace(2, "t", {}), 0);
+  EXPECT_TRUE(broker->catalog_of(1).find("t")->overrides.empty());
+  EXPECT_EQ(alter(4, "", {{0, "log.retention.ms", "9"}}), 0);
+  EXPECT_EQ(replace(4, "", {{0, "log.segment.bytes", "2000000"}}), 0);
+  EXPECT_EQ(shown(4, "", "log.retention.ms"), "none");
+  EXPECT_EQ(shown(2, "t", "segment.bytes").substr(0, 9), "2000000/3");
+}
+
+TEST_F(ConfigsTest, ReplaceRefusals) {
+  EXPECT_EQ(alter(2, "t", {{0, "segment.ms", "6"}}), 0);
+  const struct {
+    int type;
+    std::string_view name;
+    std::vector<Op> ops;
+    int error;
+  } cases[] = {
+      {2, "t", {{0, "no.such.config", "1"}}, 40},
+      {2, "t", {{0, "retention.ms", "x"}}, 40},
+      {2, "t", {{0, "retention.ms", std::nullopt}}, 42},
+      {2, "t", {{0, "retention.ms", "1"}, {0, "retention.ms", "2"}}, 42},
+      {2, "none", {{0, "retention.ms", "1"}}, 3},
+      {2, "a/b", {{0, "retention.ms", "1"}}, 17},
+      {2, "", {{0, "retention.ms", "1"}}, 42},
+      {4, "1", {{0, "num.partitions", "3"}}, 42},
+      {4, "99", {{0, "message.max.bytes", "1"}}, 42},
+      {8, "1", {{0, "kafka", "DEBUG"}}, 42},
+      {16, "m", {{0, "interval.ms", "1"}}, 42},
+      {32, "g", {{0, "none", "1"}}, 40},
+      {0, "x", {{0, "a", "b"}}, 42},
+  };
+  for (const auto& row : cases) {
+    EXPECT_EQ(replace(row.type, row.name, row.ops, true), row.error) << row.type << row.name;
+    EXPECT_EQ(replace(row.type, row.name, row.ops), row.error) << row.type << row.name;
+  }
+  EXPECT_EQ(broker->catalog_of(0).find("t")->overrides.size(), 1u);
+}
+
+// Kafka never answers this one.
+TEST_F(ConfigsTest, ReplacingOneResourceTwiceIsRefused) {
+  wire::AlterConfigsRequest::Config config{"retention.ms", "1"};
+  wire::AlterConfigsRequest::Resource resources[2] = {{2, "t", {&config, 1}},
+                                                      {2, "t", {&config, 1}}};
+  wire::AlterConfigsRequest request;
+  request.resources = {resources, 2};
+  const auto response = client->call<wire::AlterConfigsResponse>(request, 2);
+  ASSERT_EQ(response.responses.size(), 2u);
+  EXPECT_EQ(response.responses[0].error_code, 42);
+  EXPECT_EQ(response.responses[1].error_code, 42);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ class FakePartitions {
     io.mailboxes.listen<&FakePartitions::on_cancel>(ports::kCancelWatch, *this);
     io.mailboxes.listen<&FakePartitions::on_offsets>(ports::kListOffsets, *this);
     io.mailboxes.listen<&FakePartitions::on_epoch_end>(ports::kEpochEnd, *this);
+    io.mailboxes.listen<&FakePartitions::on_log_sizes>(ports::kLogSizes, *this);
   }
 
   Log& log(uint32_t topic, int32_t partition) {
@@ -196,6 +197,17 @@ class FakePartitions {
     } else {
       request.found_epoch = request.leader_epoch;
       request.end_offset = log->next;
+    }
+    io_.mailboxes.reply(request);
+  }
+
+  void on_log_sizes(io::Message& message) {
+    auto& request = static_cast<partition::LogSizesRequest&>(message);
+    for (partition::LogSizeItem& item : request.items) {
+      Log* const log = find(item.key);
+      if (log == nullptr) continue;
+      item.size_bytes = 0;
+      for (const auto& batch : log->batches) item.size_bytes += static_cast<int64_t>(batch.size());
     }
     io_.mailboxes.reply(request);
   }

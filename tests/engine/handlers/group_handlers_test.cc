@@ -8,6 +8,7 @@
 #include "engine/group/group_coordinator.h"
 #include "engine/group/group_partition.h"
 #include "engine/wire/messages/find_coordinator.h"
+#include "engine/wire/messages/offset_delete.h"
 #include "tests/engine/handlers/admin_broker.h"
 
 namespace weir::handlers {
@@ -293,6 +294,52 @@ TEST(GroupHandlers, ManyGroupsOnManyCoresInOneRequest) {
   EXPECT_EQ(removed.results[2].error_code, 69);
   EXPECT_EQ(client.call<wire::ListGroupsResponse>(wire::ListGroupsRequest(), 0).groups.size(),
             names.size() - 3);
+}
+
+TEST(GroupHandlers, OffsetsAreDeletedOneByOne) {
+  GroupBroker broker;
+  TestClient client(broker);
+  CommitOne one("g", "t", 2, 5);
+  ASSERT_EQ(commit(client, one), ErrorCode::none);
+  const auto remove = [&](std::string_view group, std::string_view topic,
+                          std::vector<int32_t> indexes) {
+    std::vector<wire::OffsetDeleteRequest::Partition> rows;
+    for (const int32_t index : indexes) rows.push_back({index});
+    wire::OffsetDeleteRequest::Topic topic_row{topic, {rows.data(), rows.size()}};
+    wire::OffsetDeleteRequest request{.group_id = group};
+    request.topics = {&topic_row, 1};
+    return client.call<wire::OffsetDeleteResponse>(request, 0);
+  };
+  const auto unknown = remove("none", "t", {0});
+  EXPECT_EQ(unknown.error_code, 69);
+  EXPECT_TRUE(unknown.topics.empty());
+  EXPECT_EQ(remove("", "t", {0}).error_code, 24);
+  // What the handler answers alone says nothing of the group.
+  for (const std::string_view group : {"g", "none", ""}) {
+    const auto response = remove(group, "other", {0});
+    EXPECT_EQ(response.error_code, 0);
+    EXPECT_EQ(response.topics[0].partitions[0].error_code, 3);
+    EXPECT_EQ(remove(group, "t", {}).error_code, 0);
+  }
+  const auto response = remove("g", "t", {-1, 2, 4, 3});
+  EXPECT_EQ(response.error_code, 0);
+  ASSERT_EQ(response.topics[0].partitions.size(), 4u);
+  EXPECT_EQ(response.topics[0].name, "t");
+  EXPECT_EQ(response.topics[0].partitions[0].error_code, 3);
+  EXPECT_EQ(response.topics[0].partitions[1].error_code, 0);
+  EXPECT_EQ(response.topics[0].partitions[1].partition_index, 2);
+  EXPECT_EQ(response.topics[0].partitions[2].error_code, 3);
+  EXPECT_EQ(response.topics[0].partitions[3].error_code, 0);
+  EXPECT_EQ(remove("g", "t", {2}).error_code, 69) << "it was nothing but its offset";
+  CommitOne again("g", "t", 2, 5);
+  ASSERT_EQ(commit(client, again), ErrorCode::none);
+  for (auto& log : broker.logs) log->unknown = true;
+  wire::OffsetDeleteRequest::Partition partition{2};
+  wire::OffsetDeleteRequest::Topic row{"t", {&partition, 1}};
+  wire::OffsetDeleteRequest request{.group_id = "g"};
+  request.topics = {&row, 1};
+  client.send(request, 0);
+  EXPECT_TRUE(client.wait_closed());
 }
 
 TEST(GroupHandlers, C14_GroupErrorsReachEveryVersion) {

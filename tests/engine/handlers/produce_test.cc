@@ -43,6 +43,7 @@ class ProduceTest : public testing::Test {
     broker = std::make_unique<TestBroker>(1, options);
     broker->add_topic("compacted", 1, {{"cleanup.policy", "compact"}});
     broker->add_topic("stamped", 1, {{"message.timestamp.type", "LogAppendTime"}});
+    broker->add_topic("zipped", 2, {{"compression.type", "gzip"}});
     broker->add_topic("__consumer_offsets", 1);
     broker->start();
     client = std::make_unique<TestClient>(*broker);
@@ -229,6 +230,27 @@ TEST_F(ProduceTest, LogAppendTimeIsStampedAndReported) {
   EXPECT_TRUE(stored.is_append_time());
   EXPECT_EQ(stored.max_timestamp(), partition.log_append_time_ms);
   EXPECT_EQ(stored.crc(), stored.computed_crc());
+}
+
+TEST_F(ProduceTest, ATopicsCodecIsWhatIsStored) {
+  start();
+  const TestBuffer sent[] = {log::make_batch(2, kNow, 300), log::make_batch(5, kNow, 700)};
+  const auto response =
+      produce(OneTopic("zipped", {{0, wire::Bytes(sent[0])}, {1, wire::Bytes(sent[1])}}));
+  for (int32_t i = 0; i < 2; ++i) {
+    const auto& partition = response.responses[0].partition_responses[static_cast<size_t>(i)];
+    EXPECT_EQ(partition.error_code, 0);
+    const TestBuffer& stored = broker->log("zipped", i).batches.at(0);
+    const log::BatchView view(stored);
+    EXPECT_EQ(view.compression(), log::Compression::gzip);
+    EXPECT_EQ(view.computed_crc(), view.crc());
+    log::Inflater inflater;
+    inflater.begin(view.compression(), view.records());
+    TestBuffer records(10'000);
+    records.resize(inflater.read(records));
+    const log::BatchView original(sent[i]);
+    EXPECT_TRUE(std::ranges::equal(records, original.records()));
+  }
 }
 
 TEST_F(ProduceTest, TransactionalBatchesAreRefused) {

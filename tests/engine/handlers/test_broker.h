@@ -14,6 +14,7 @@
 #include "engine/catalog/producer_ids.h"
 #include "engine/connection/acceptor.h"
 #include "engine/handlers/context.h"
+#include "engine/handlers/quota_buckets.h"
 #include "engine/log/batch_validator.h"
 #include "engine/wire/codec.h"
 #include "io/base/bytes.h"
@@ -35,6 +36,7 @@ class TestBroker : public io::Platform::CoreMain {
           catalog(broker.settings, core_io.core_count, broker.image),
           producer_ids(core_io),
           partitions(core_io),
+          quota_buckets(core_io),
           context{.io = core_io,
                   .catalog = catalog,
                   .producer_ids = producer_ids,
@@ -56,6 +58,7 @@ class TestBroker : public io::Platform::CoreMain {
     catalog::ProducerIds producer_ids;
     log::BatchValidator validator;
     FakePartitions partitions;
+    QuotaBuckets quota_buckets;
     Metrics metrics;
     Context context;
     connection::Metrics connection_metrics;
@@ -128,7 +131,12 @@ class TestBroker : public io::Platform::CoreMain {
   io::sim::SimWorld world;
   catalog::Settings settings;
   catalog::CatalogImage image;
-  NodeIdentity node{.node_id = 1, .cluster_id = "test", .advertised = {}, .leader_epoch = 4};
+  NodeIdentity node{.node_id = 1,
+                    .cluster_id = "test",
+                    .advertised = {},
+                    .leader_epoch = 4,
+                    .log_dir = "/data",
+                    .catalog_offset = 17};
   Config config;
   connection::Config connection_config;
   std::vector<std::unique_ptr<Core>> cores;

@@ -8,6 +8,7 @@
 #include "engine/wire/codec.h"
 #include "engine/wire/messages/api_versions.h"
 #include "engine/wire/messages/create_topics.h"
+#include "engine/wire/messages/describe_topic_partitions.h"
 #include "engine/wire/messages/fetch.h"
 #include "engine/wire/messages/heartbeat.h"
 #include "engine/wire/messages/metadata.h"
@@ -177,6 +178,21 @@ TEST(Decoder, BoolsOtherThanOneAreTrue) {
   base::Arena arena(testing::kArenaSizeMax);
   const Buffer body = from_hex("00000000" "00000000" "07");
   EXPECT_TRUE(decoded<CreateTopicsRequest>("", 1, body, arena).validate_only);
+}
+
+TEST(Decoder, StructsThatMayBeNullHaveAByteInFront) {
+  base::Arena arena(testing::kArenaSizeMax);
+  using Message = DescribeTopicPartitionsRequest;
+  // No topics, limit 1, then the cursor.
+  const Buffer null = from_hex("0100000001ff00");
+  EXPECT_FALSE(decoded<Message>("null", 0, null, arena).cursor.has_value());
+  const Buffer present = from_hex("0100000001010261000000070000");
+  const auto request = decoded<Message>("present", 0, present, arena);
+  ASSERT_TRUE(request.cursor.has_value());
+  EXPECT_EQ(request.cursor->topic_name, "a");
+  EXPECT_EQ(request.cursor->partition_index, 7);
+  expect_error<Message>("0100000001", 0, Reason::truncated, "Cursor");
+  expect_error<Message>("010000000101", 0, Reason::truncated, "TopicName");
 }
 
 TEST(Decoder, HugeCountsWithRealBytesStopAtTheLimit) {

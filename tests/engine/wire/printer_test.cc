@@ -39,6 +39,20 @@ TEST(Printer, LeavesOutTaggedFieldsWithTheirDefault) {
   EXPECT_EQ(printed(request, 14).find("ReplicaState"), std::string::npos);
 }
 
+TEST(Printer, ShowsFractionsAndWhatMayBeNull) {
+  AlterClientQuotasRequest::Op op{.key = "request_percentage", .value = 12.5};
+  AlterClientQuotasRequest::Entry entry;
+  entry.ops = {&op, 1};
+  AlterClientQuotasRequest quotas;
+  quotas.entries = {&entry, 1};
+  EXPECT_NE(printed(quotas, 1).find("Value=12.5"), std::string::npos);
+  DescribeTopicPartitionsRequest page;
+  EXPECT_NE(printed(page, 0).find("Cursor=null"), std::string::npos);
+  page.cursor = {.topic_name = "t", .partition_index = 3};
+  EXPECT_NE(printed(page, 0).find("Cursor={TopicName=\"t\", PartitionIndex=3}"),
+            std::string::npos);
+}
+
 TEST(Printer, ShortensLongArraysAndStrings) {
   base::Arena arena(testing::kArenaSizeMax);
   DeleteGroupsRequest request{.groups_names = make_array<std::string_view>(arena, 100'000)};

@@ -120,7 +120,8 @@ class Comparison {
   }
 
   static inline const std::set<std::string> kPrimitives = {
-      "bool", "int8", "int16", "int32", "int64", "uuid", "string", "bytes", "records"};
+      "bool", "int8",    "int16", "int32",  "int64", "uint16",
+      "uuid", "float64", "string", "bytes", "records"};
 
   const MessageSchema& ours_;
   const json& theirs_;

@@ -108,6 +108,9 @@ class RandomFiller {
     } else if constexpr (kIsArray<T>) {
       member = null ? T::null() : make_array<typename T::value_type>(arena_, below(4));
       for (auto& element : member) fill(element, false);
+    } else if constexpr (OptionalStruct<T>) {
+      member.reset();
+      if (!null) fill(member.emplace(), false);
     } else {
       T::describe(*this, member);
     }
