@@ -108,6 +108,8 @@ class Core : private catalog::CatalogListener {
   log::BufferPool pool_;
   partition::TailCache tail_cache_;
   partition::Metrics partition_metrics_;
+  log::SegmentRemover segment_remover_;
+  partition::RetentionClock retention_clock_;
   handlers::Metrics handler_metrics_;
   connection::Metrics connection_metrics_;
   partition::Services services_;

@@ -18,5 +18,6 @@ inline constexpr io::Port kCatalogApply{9};   // catalog::ApplyUpdate, from core
 inline constexpr io::Port kProducerIds{10};   // catalog::ProducerIdBlock, to core 0
 inline constexpr io::Port kControl{11};       // broker: start, stop, metrics
 inline constexpr io::Port kListGroups{12};    // group::ListGroupsCall, to every core
+inline constexpr io::Port kDeleteRecords{13};  // partition::DeleteRecordsRequest
 
 }  // namespace weir::model::ports

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "engine/model/setting.h"
 #include "io/base/units.h"
 
 namespace weir::partition {
@@ -16,6 +17,16 @@ struct Config {
   size_t tail_cache_bytes = 256_MiB;     // append buffers kept for tail readers, per core
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int64_t producer_expiration_ms = 86'400'000;
+  int64_t retention_check_ms = 300'000;  // between two rounds over the partitions of a core
+
+  static constexpr void describe(auto& setting, auto& c) {
+    setting("log.retention.check.interval.ms", c.retention_check_ms,
+            {.min = 1,
+             .unit = "ms",
+             .doc = "How often segments are looked through for those that retention deletes."});
+  }
 };
+
+static_assert(model::defaults_in_range<Config>());
 
 }  // namespace weir::partition
