@@ -28,6 +28,7 @@ Core::Serving::Serving(Core& core, const BootData& data)
       settings(core.config_.list()),
       offsets_log(core.io_, catalog),
       groups(core.io_, offsets_log, core.config_.group),
+      positions(core.io_, catalog, groups, core.config_.partition.hold_groups),
       context{core.io_, catalog, producer_ids, validator, data.node, settings,
               core.config_.handlers, core.handler_metrics_},
       acceptor(context, core.config_.connection, core.connection_metrics_) {}
@@ -227,7 +228,7 @@ base::Status Core::serve(ControlCall& call) {
   }
   call.addresses = std::move(bound);
   serving_->acceptor.start();
-  table_.start_retention();
+  table_.start_retention(&serving_->positions);
   if (io_.index.value() == 0 && !config_.http_address().host.empty()) {
     serving_->http = std::make_unique<HttpServer>(io_);
     TRY(const io::Address http, serving_->http->listen(config_.http_address()));
@@ -247,6 +248,7 @@ void Core::stop(ControlCall& call) {
   }
   if (state_ != State::serving) {
     // A start that failed on some core: only files may be at work here.
+    table_.stop_retention();
     state_ = State::flushing;
     return settle();
   }

@@ -14,6 +14,7 @@
 #include "engine/broker/http.h"
 #include "engine/broker/metrics.h"
 #include "engine/broker/offsets_log.h"
+#include "engine/broker/read_positions.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_applier.h"
 #include "engine/catalog/producer_ids.h"
@@ -73,6 +74,7 @@ class Core : private catalog::CatalogListener {
     std::vector<model::SettingInfo> settings;
     OffsetsLog offsets_log;
     group::GroupCoordinator groups;
+    GroupPositions positions;
     handlers::Context context;
     connection::Acceptor acceptor;
     std::unique_ptr<HttpServer> http;  // core 0

@@ -47,7 +47,6 @@ Expired find_expired(const Log& log, const RetentionRules& rules, const Retentio
     }
     if (!goes) break;
     expired.start = std::max(expired.start, next);
-    expired.active = active;
     size -= segment.end;
   }
   return expired;

@@ -27,7 +27,6 @@ struct RetentionTime {
 
 struct Expired {
   model::Offset start;         // the log may start here; its start_offset() when nothing expired
-  bool active = false;         // all of the active segment is among it: it should be rolled
   Segment* unknown = nullptr;  // what is behind depends on this one's max_timestamp, not known yet
 };
 

@@ -19,5 +19,6 @@ inline constexpr io::Port kProducerIds{10};   // catalog::ProducerIdBlock, to co
 inline constexpr io::Port kControl{11};       // broker: start, stop, metrics
 inline constexpr io::Port kListGroups{12};    // group::ListGroupsCall, to every core
 inline constexpr io::Port kDeleteRecords{13};  // partition::DeleteRecordsRequest
+inline constexpr io::Port kReadPositions{14};  // broker::PositionsCall, to every core
 
 }  // namespace weir::model::ports

@@ -88,9 +88,11 @@ class Partition final : public journal::Source,
   void append(AppendRequest& request);
   // Answered when the new log start is durable.
   void delete_records(DeleteRecordsRequest& request);
-  // What retention deletes of the log is on its way out afterwards. The segment whose max_timestamp
-  // must be known to go on; null: that was all for now.
-  log::Segment* expire(const log::RetentionRules& rules, const log::RetentionTime& now);
+  // What retention would delete by these rules.
+  log::Expired find_expired(const log::RetentionRules& rules, const log::RetentionTime& now) const;
+  // Retention deletes what lies below `start`, at most as much as it found. Also tries again what
+  // was in the way of earlier deletions.
+  void drop_until(model::Offset start);
   const PartitionSettings& settings() const { return settings_; }
 
   log::Log& log() { return log_; }

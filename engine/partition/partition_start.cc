@@ -38,17 +38,25 @@ void Partition::roll_if_old(const log::BatchView& batch) {
   active.full = log::rolls_by_age(active, timestamp, age_ms_max, now);
 }
 
-log::Segment* Partition::expire(const log::RetentionRules& rules, const log::RetentionTime& now) {
-  if (removed_ || log_.empty() || services_.journal.failed()) return nullptr;
-  const log::Expired expired = log::find_expired(log_, rules, now);
-  ASSERT(expired.start <= high_watermark_);
-  start_.move(expired.start);
-  if (expired.active) {
-    log_.active().full = true;
+log::Expired Partition::find_expired(const log::RetentionRules& rules,
+                                     const log::RetentionTime& now) const {
+  if (removed_ || log_.empty() || services_.journal.failed()) {
+    return {.start = log_.start_offset()};
+  }
+  return log::find_expired(log_, rules, now);
+}
+
+void Partition::drop_until(model::Offset start) {
+  if (removed_ || log_.empty() || services_.journal.failed()) return;
+  ASSERT(start <= high_watermark_);
+  start_.move(start);
+  log::Segment& active = log_.active();
+  // Nothing of it is left: in a segment of its own what comes next lets its file go.
+  if (start == log_.end_offset() && active.end > 0 && active.committed == active.end) {
+    active.full = true;
     make_space();
   }
   start_.retire();
-  return expired.unknown;
 }
 
 void Partition::delete_records(DeleteRecordsRequest& request) {

@@ -216,9 +216,13 @@ void PartitionTable::on_delete_records(io::Message& message) {
   services_.io.mailboxes.reply(request);
 }
 
-void PartitionTable::prepare_stop() {
+void PartitionTable::stop_retention() {
   retention_.stop();
   services_.remover.stop();
+}
+
+void PartitionTable::prepare_stop() {
+  stop_retention();
   for (auto& [key, partition] : partitions_) partition->prepare_stop();
 }
 

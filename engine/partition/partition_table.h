@@ -38,7 +38,9 @@ class PartitionTable : private Partition::QuietListener {
   const auto& partitions() const { return partitions_; }
 
   // From now on old segments go, as the settings of the partitions say.
-  void start_retention() { retention_.start(); }
+  void start_retention(ReadPositions* positions) { retention_.start(positions); }
+  // Before any stop: what removes files ends.
+  void stop_retention();
   // Before a clean stop: moves what can be moved to segments.
   void prepare_stop();
   bool quiet() const;

@@ -19,13 +19,18 @@ Retention::Retention(Services& services, PartitionTable& table, const Config& co
     : services_(services),
       table_(table),
       config_(config),
-      loader_(services.io.disk, services.io.loop) {
+      loader_(services.io.disk, services.io.loop),
+      guard_(config, services.metrics) {
   timer_.bind<&Retention::on_timer>(*this);
   step_op_.bind<&Retention::on_step>(*this);
   load_op_.bind<&Retention::on_loaded>(*this);
+  update_op_.bind<&Retention::on_updated>(*this);
 }
 
-void Retention::start() { arm(std::min(config_.retention_check_ms, kFirstRoundMs)); }
+void Retention::start(ReadPositions* positions) {
+  positions_ = positions;
+  arm(std::min(config_.retention_check_ms, kFirstRoundMs));
+}
 
 void Retention::stop() {
   stopped_ = true;
@@ -37,6 +42,15 @@ void Retention::arm(int64_t delay_ms) {
 }
 
 void Retention::on_timer() {
+  updating_ = true;
+  if (positions_ != nullptr) return positions_->update(update_op_);
+  services_.io.loop.post(update_op_);
+}
+
+void Retention::on_updated(io::Op&) {
+  updating_ = false;
+  if (stopped_) return;
+  guard_.begin_round();
   now_ = services_.retention_clock.now();
   keys_.clear();
   for (const auto& [key, partition] : table_.partitions()) keys_.push_back(key);
@@ -53,6 +67,7 @@ void Retention::on_step(io::Op&) {
   }
   if (stopped_) return;
   if (next_ < keys_.size()) return services_.io.loop.post(step_op_);
+  guard_.end_round();
   ++rounds_;
   arm(config_.retention_check_ms);
 }
@@ -63,10 +78,15 @@ bool Retention::look_at(model::PartitionKey key) {
   if (!partition) return true;
   log::RetentionRules rules = partition->settings().retention;
   if (rounds_ == 0) rules.age_ms_max = -1;
-  log::Segment* unknown = partition->expire(rules, now_);
-  if (!unknown) return true;
-  load(*partition, *unknown);
-  return false;
+  const log::Expired expired = partition->find_expired(rules, now_);
+  if (expired.unknown != nullptr) {
+    load(*partition, *expired.unknown);
+    return false;
+  }
+  const auto positions =
+      positions_ != nullptr ? positions_->of(key) : std::span<const ReadPosition>();
+  partition->drop_until(guard_.allow(*partition, expired.start, positions, now_));
+  return true;
 }
 
 // The ledger of a sealed segment is read for the one number, and forgotten: all of them together

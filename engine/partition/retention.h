@@ -13,7 +13,9 @@
 #include "engine/log/ledger_loader.h"
 #include "engine/log/segment.h"
 #include "engine/partition/config.h"
+#include "engine/partition/read_positions.h"
 #include "engine/partition/services.h"
+#include "engine/partition/unread_guard.h"
 
 namespace weir::partition {
 
@@ -24,10 +26,11 @@ class Retention {
   Retention(Services& services, PartitionTable& table, const Config& config);
   Retention(const Retention&) = delete;
 
-  void start();
+  // `positions`, when there are any, outlives it.
+  void start(ReadPositions* positions);
   // No new round, and the one under way ends early.
   void stop();
-  bool idle() const { return !step_op_.armed() && scratch_ == nullptr; }
+  bool idle() const { return !updating_ && !step_op_.armed() && scratch_ == nullptr; }
   uint64_t rounds() const { return rounds_; }
 
  private:
@@ -36,6 +39,7 @@ class Retention {
 
   void arm(int64_t delay_ms);
   void on_timer();
+  void on_updated(io::Op& op);
   void on_step(io::Op& op);
   bool look_at(model::PartitionKey key);
   void load(Partition& partition, log::Segment& segment);
@@ -53,6 +57,10 @@ class Retention {
   Partition* partition_ = nullptr;  // whose segment is being looked at
   log::Segment* segment_ = nullptr;
   std::unique_ptr<log::Segment> scratch_;  // its ledger, for a moment
+  UnreadGuard guard_;
+  ReadPositions* positions_ = nullptr;
+  io::Op update_op_;
+  bool updating_ = false;  // of positions_
   log::RetentionTime now_;
   uint64_t rounds_ = 0;
   bool stopped_ = false;

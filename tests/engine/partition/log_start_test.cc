@@ -356,7 +356,7 @@ class StartRun {
     if (!started) return false;
     check();
     if (world_.sim().crashed()) return false;
-    world_.table().start_retention();
+    world_.table().start_retention(nullptr);
     return true;
   }
 

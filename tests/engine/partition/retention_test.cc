@@ -47,7 +47,7 @@ TEST(Retention, by_size_in_the_first_round) {
   options.settings.retention.size_bytes_max = 200'000;
   PartitionWorld world(1, options);
   ASSERT_TRUE(world.start());
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   fill(world, 100);
   ASSERT_EQ(start_of(world), 0);
   wait_rounds(world, 1);
@@ -65,7 +65,7 @@ TEST(Retention, by_age_once_two_looks_at_the_clock_agree) {
   ASSERT_TRUE(world.start());
   fill(world, 30, 120'000);
   fill(world, 10);
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   wait_rounds(world, 1);
   EXPECT_EQ(start_of(world), 0) << "the first look";
   wait_rounds(world, 1);
@@ -93,7 +93,7 @@ TEST(Retention, an_expired_log_stays_empty_through_restarts) {
   options.settings.retention.age_ms_max = 1'000;
   PartitionWorld world(3, options);
   ASSERT_TRUE(world.start());
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   fill(world, 20);
   wait_rounds(world, 4);
   for (int round = 0; round < 4; ++round) {
@@ -117,7 +117,7 @@ TEST(Retention, knows_sealed_segments_by_their_files_alone) {
   world.crash();
   ASSERT_TRUE(world.start());
   ASSERT_FALSE(world.partition().log().segments().front()->ledger_loaded);
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   wait_rounds(world, 2);
   EXPECT_GT(start_of(world), 30);
   EXPECT_LE(start_of(world), 40);
@@ -129,7 +129,7 @@ TEST(Retention, a_step_of_the_wall_clock_deletes_nothing_at_once) {
   options.settings.retention.age_ms_max = 24 * kHour;
   PartitionWorld world(5, options);
   ASSERT_TRUE(world.start());
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   fill(world, 40);
   wait_rounds(world, 3);
   world.sim().clock().jump_wall(365 * 24 * kHour);
@@ -146,7 +146,7 @@ TEST(Retention, a_record_of_the_year_2100_does_not_stay_for_ever) {
   options.settings.retention.age_ms_max = 60'000;
   PartitionWorld world(6, options);
   ASSERT_TRUE(world.start());
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   fill(world, 1, -100 * 365 * 24 * kHour);
   fill(world, 20);
   world.sim().run_for((kHour + 50'000) * 1'000'000);
@@ -199,7 +199,7 @@ TEST(Retention, an_expired_partition_leaves_the_journal_to_the_others) {
   options.settings.retention.age_ms_max = 1'000;
   PartitionWorld world(9, options);
   ASSERT_TRUE(world.start());
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   ASSERT_GE(world.append(log::make_batch(1, 1'000, 500), 1), 0);
   wait_rounds(world, 3);
   ASSERT_EQ(world.partition(1).log().active().end, 0u);
@@ -214,7 +214,7 @@ TEST(Retention, a_stop_waits_for_a_round_under_way) {
   PartitionWorld world(10, options);
   ASSERT_TRUE(world.start());
   fill(world, 40);
-  world.table().start_retention();
+  world.table().start_retention(nullptr);
   ASSERT_TRUE(world.run_until([&] { return world.partition().log().active().full; }));
   world.table().prepare_stop();
   EXPECT_TRUE(world.run_until([&] { return world.table().quiet(); }));
