@@ -17,6 +17,7 @@ inline constexpr int64_t kFutureMsMax = 3'600'000;
 struct RetentionRules {
   int64_t age_ms_max = -1;      // of a segment's newest record; -1: no limit
   int64_t size_bytes_max = -1;  // of the log; negative: no limit
+  bool operator==(const RetentionRules&) const = default;
 };
 
 // One moment by both clocks.

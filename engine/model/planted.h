@@ -18,7 +18,6 @@ enum class Bug : uint8_t {
   dedup_window_not_restored,
   missing_directory_flush,
   start_moved_before_durable,
-  files_before_start,
 };
 
 #ifdef WEIR_PLANTED_BUGS

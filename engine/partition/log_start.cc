@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "engine/model/planted.h"
 #include "engine/partition/segment_keeper.h"
 #include "io/base/assert.h"
 #include "io/base/logging.h"
@@ -46,13 +45,6 @@ void LogStart::move(model::Offset offset, DeleteRecordsRequest& request) {
 
 void LogStart::write_marker() {
   writing_ = wanted_;
-  if (model::planted(model::Bug::files_before_start)) {
-    for (const auto& segment : log_.segments()) {
-      if (!segment->sealed || segment->gathered_offset > writing_) break;
-      services_.remover.remove(log_.directory(), segment->base_offset, segment->end,
-                               services_.io.clock.now());
-    }
-  }
   marker_.start(log_.directory(), writing_, markers_, op_);
 }
 

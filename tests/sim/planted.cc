@@ -33,7 +33,6 @@ constexpr NamedBug kBugs[] = {
     {"dedup_window_not_restored", Bug::dedup_window_not_restored},
     {"missing_directory_flush", Bug::missing_directory_flush},
     {"start_moved_before_durable", Bug::start_moved_before_durable},
-    {"files_before_start", Bug::files_before_start},
 };
 
 #ifdef WEIR_PLANTED_BUGS
