@@ -84,6 +84,7 @@ void Config::visit_parts(Self& self, Visitor& visitor) {
   group::GroupConfig::describe(visitor, self.group);
   handlers::Config::describe(visitor, self.handlers);
   connection::Config::describe(visitor, self.connection);
+  partition::Config::describe(visitor, self.partition);
   BySynonym<Visitor> by_synonym{visitor};
   catalog::TopicConfig::describe(by_synonym, self.catalog.topic_defaults);
 }

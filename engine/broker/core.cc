@@ -29,6 +29,7 @@ Core::Serving::Serving(Core& core, const BootData& data)
       offsets_log(core.io_, catalog),
       groups(core.io_, offsets_log, core.config_.group),
       quota_buckets(core.io_),
+      positions(core.io_, catalog, groups, core.config_.partition.hold_groups),
       context{core.io_, catalog, producer_ids, validator, data.node, settings,
               core.config_.handlers, core.handler_metrics_},
       acceptor(context, core.config_.connection, core.connection_metrics_) {}
@@ -40,11 +41,15 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       journal_(io, config.journal),
       pool_(kBuffersKept),
       tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
+      segment_remover_(io),
+      retention_clock_(io.clock),
       services_{io,
                 journal_,
                 pool_,
                 tail_cache_,
                 partition_metrics_,
+                segment_remover_,
+                retention_clock_,
                 log::topics_directory(config.server.data_dir)},
       table_(services_, config.partition, config.server.data_dir) {
   step_op_.bind<&Core::on_step>(*this);
@@ -114,8 +119,21 @@ bool Core::is_home(const catalog::Topic& topic, model::PartitionIndex index) con
 }
 
 partition::PartitionSettings Core::settings_of(const catalog::Topic& topic) const {
-  const auto wanted = static_cast<uint64_t>(topic.config.segment_bytes);
-  return {.segment_bytes = std::max(wanted, config_.segment_bytes_min)};
+  const catalog::TopicConfig& config = topic.config;
+  const auto wanted = static_cast<uint64_t>(config.segment_bytes);
+  partition::PartitionSettings settings{
+      .segment_bytes = std::max(wanted, config_.segment_bytes_min),
+      .segment_ms = config.compacts() ? std::min(config.segment_ms, config.max_compaction_lag_ms)
+                                      : config.segment_ms,
+      .segment_jitter_ms = config.segment_jitter_ms,
+      .retention = {},
+      .file_delete_delay_ms = config.file_delete_delay_ms};
+  // What the engine itself keeps in a topic goes by other rules than its age, whatever was set.
+  if (config.deletes() && !topic.internal) {
+    settings.retention = {.age_ms_max = config.retention_ms,
+                          .size_bytes_max = config.retention_bytes};
+  }
+  return settings;
 }
 
 void Core::create_partition(const catalog::Topic& topic, model::PartitionIndex index) {
@@ -211,6 +229,7 @@ base::Status Core::serve(ControlCall& call) {
   }
   call.addresses = std::move(bound);
   serving_->acceptor.start();
+  table_.start_retention(&serving_->positions);
   if (io_.index.value() == 0 && !config_.http_address().host.empty()) {
     serving_->http = std::make_unique<HttpServer>(io_);
     TRY(const io::Address http, serving_->http->listen(config_.http_address()));
@@ -230,6 +249,7 @@ void Core::stop(ControlCall& call) {
   }
   if (state_ != State::serving) {
     // A start that failed on some core: only files may be at work here.
+    table_.stop_retention();
     state_ = State::flushing;
     return settle();
   }

@@ -14,6 +14,7 @@
 #include "engine/broker/http.h"
 #include "engine/broker/metrics.h"
 #include "engine/broker/offsets_log.h"
+#include "engine/broker/read_positions.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_applier.h"
 #include "engine/catalog/producer_ids.h"
@@ -75,6 +76,7 @@ class Core : private catalog::CatalogListener {
     OffsetsLog offsets_log;
     group::GroupCoordinator groups;
     handlers::QuotaBuckets quota_buckets;
+    GroupPositions positions;
     handlers::Context context;
     connection::Acceptor acceptor;
     std::unique_ptr<HttpServer> http;  // core 0
@@ -110,6 +112,8 @@ class Core : private catalog::CatalogListener {
   log::BufferPool pool_;
   partition::TailCache tail_cache_;
   partition::Metrics partition_metrics_;
+  log::SegmentRemover segment_remover_;
+  partition::RetentionClock retention_clock_;
   handlers::Metrics handler_metrics_;
   connection::Metrics connection_metrics_;
   partition::Services services_;

@@ -49,6 +49,18 @@ class GroupCoordinator {
   // Name and id of every topic life that a commit is kept for.
   std::set<std::pair<std::string, base::Uuid>> committed_topics();
 
+  // visit(group id, topic, partition, CommittedOffset) for every one.
+  template <class Visit>
+  void visit_offsets(Visit visit) {
+    table_.for_each([&](Group& group) {
+      for (const auto& [topic, partitions] : group.offsets.topics()) {
+        for (const auto& [partition, slot] : partitions) {
+          if (slot.has_value) visit(group.id(), topic, partition, slot.value);
+        }
+      }
+    });
+  }
+
   const GroupMetrics& metrics() const { return metrics_; }
   size_t group_count() const { return table_.size(); }
   size_t memory_size() const { return table_.memory_size(); }  // of all groups, estimated

@@ -11,6 +11,7 @@
 #include "engine/handlers/create_partitions.h"
 #include "engine/handlers/create_topics.h"
 #include "engine/handlers/delete_groups.h"
+#include "engine/handlers/delete_records.h"
 #include "engine/handlers/delete_topics.h"
 #include "engine/handlers/describe_client_quotas.h"
 #include "engine/handlers/describe_cluster.h"
@@ -63,6 +64,7 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::api_versions, &start_api_versions},
     ApiRow{ApiKey::create_topics, &start_create_topics},
     ApiRow{ApiKey::delete_topics, &start_delete_topics},
+    ApiRow{ApiKey::delete_records, &start_delete_records},
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},

@@ -70,6 +70,13 @@ void Journal::set_needed(Source& source, uint64_t sequence) {
   if (sequence != 0) needed_.push_back(source);
 }
 
+void Journal::release(Source& source) {
+  if (source.oldest_needed_ == 0) return;
+  set_needed(source, 0);
+  note_carry(source, 0);
+  if (!failed_) advance_tail();
+}
+
 void Journal::forget(Source& source) {
   forget_waiting(source);
   source.Source::DirtyHook::unlink();
@@ -291,11 +298,16 @@ void Journal::complete(Commit& commit) {
     live_bytes_ -= live_.front().size;
     live_.pop_front();
   }
+  // A source that goes away or lets go in between must not move the tail past what the others are
+  // about to say they need.
+  telling_ = true;
   for (const Part& part : commit.parts_) part.source->committed(part);
+  telling_ = false;
   advance_tail();
 }
 
 void Journal::advance_tail() {
+  if (telling_) return;
   // Records in flight are needed whatever they hold.
   uint64_t oldest = durable_sequence_ + 1;
   if (!needed_.empty()) oldest = std::min(oldest, needed_.front().oldest_needed_);

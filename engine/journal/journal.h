@@ -40,6 +40,9 @@ class Journal {
   // Called by a source in committed(): bytes found nowhere else start at record `sequence`; 0: none
   // do.
   void set_needed(Source& source, uint64_t sequence);
+  // Everything the source had is in its segments, and nothing of it waits or is in flight but
+  // carries.
+  void release(Source& source);
   // The source goes away: nothing of it waits or is needed. No part of it may be in flight.
   void forget(Source& source);
 
@@ -131,6 +134,7 @@ class Journal {
   io::Timer frontier_timer_;
   io::WholeWrite growth_write_;
   std::byte* zeros_ = nullptr;  // source of growth, allocated while growing
+  bool telling_ = false;  // the parts of a commit that is over, one after another
   bool stalled_ = false;
   bool frontier_wanted_ = false;
   bool failed_ = false;

@@ -11,6 +11,8 @@ namespace weir::log {
 
 inline constexpr std::string_view kLogSuffix = ".log";
 inline constexpr std::string_view kLedgerSuffix = ".ledger";
+// An empty file whose name is a log start offset; the greatest one counts (start_marker.h).
+inline constexpr std::string_view kStartSuffix = ".start";
 inline constexpr std::string_view kProducerSnapshotName = "producers.snapshot";
 
 // topics/<topic>-<partition>.<serial>: the serial tells lives of a topic apart, so that a topic

@@ -33,6 +33,7 @@ void LedgerLoader::start(const std::string& directory, Segment& segment, uint64_
   ASSERT(stage_ == Stage::idle && !segment.ledger_loaded);
   directory_ = directory;
   segment_ = &segment;
+  ++segment.users;
   ledger_ = Ledger(segment.base_offset);
   valid_end_ = valid_end;
   done_ = &done;
@@ -180,6 +181,7 @@ void LedgerLoader::finish(int32_t result) {
     segment_->ledger = std::move(ledger_);
     segment_->ledger_loaded = true;
   }
+  --segment_->users;
   std::free(std::exchange(window_, nullptr));
   loop_.post(*std::exchange(done_, nullptr), result);
 }

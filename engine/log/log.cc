@@ -27,6 +27,30 @@ void Log::set_offsets(model::Offset start, model::Offset end) {
   end_offset_ = end;
 }
 
+void Log::advance_start(model::Offset start) {
+  ASSERT(start_offset_ <= start && start <= end_offset_);
+  start_offset_ = start;
+  // Epochs that ended before are forgotten, and the one it lies in begins there (KIP-101).
+  while (epochs_.size() > 1 && epochs_[1].start_offset <= start) epochs_.erase(epochs_.begin());
+  if (!epochs_.empty() && epochs_.front().start_offset < start) {
+    epochs_.front().start_offset = start;
+  }
+}
+
+std::optional<model::Offset> Log::dead_end() const {
+  const bool dead = segments_.size() > 1 && segments_.front()->sealed &&
+                    segments_[1]->base_offset <= start_offset_;
+  if (!dead) return std::nullopt;
+  return segments_[1]->base_offset;
+}
+
+std::unique_ptr<Segment> Log::take_dead() {
+  ASSERT(dead_end());
+  auto oldest = std::move(segments_.front());
+  segments_.pop_front();
+  return oldest;
+}
+
 Segment& Log::roll(io::FileId file, uint64_t allocated) {
   // Never two segments with one base offset (CASES C38): an empty active segment is not rolled.
   ASSERT(segments_.empty() || segments_.back()->base_offset < end_offset_);
@@ -45,6 +69,7 @@ bool Log::fits_allocated(size_t size) const {
 bool Log::fits_segment(size_t size, uint64_t segment_size_max) const {
   const Segment& last = *segments_.back();
   if (last.end == 0) return true;  // a batch larger than a segment gets one of its own
+  if (last.full) return false;
   const int64_t span = end_offset_ - last.base_offset;
   return last.end + size <= segment_size_max && span < std::numeric_limits<int32_t>::max();
 }

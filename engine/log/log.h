@@ -49,6 +49,13 @@ class Log {
   // At open: what recovery found, oldest first.
   void add_segment(std::unique_ptr<Segment> segment);
   void set_offsets(model::Offset start, model::Offset end);
+  // Everything below `start` stops being part of the log; start_offset() <= start <= end_offset().
+  void advance_start(model::Offset start);
+  // The end of the oldest segment when it is sealed and wholly below the start; the active one is
+  // never dead.
+  std::optional<model::Offset> dead_end() const;
+  // Takes that segment out.
+  std::unique_ptr<Segment> take_dead();
   // A new last segment; its file exists and is open.
   Segment& roll(io::FileId file, uint64_t allocated);
 

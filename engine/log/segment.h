@@ -12,10 +12,12 @@
 // Owned by a Log on the partition's home core.
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/log/append_buffer.h"
 #include "engine/log/ledger.h"
 #include "engine/model/ids.h"
+#include "io/clock.h"
 #include "io/disk.h"
 
 namespace weir::log {
@@ -34,9 +36,17 @@ struct Segment {
   model::Offset gathered_offset;  // next offset behind `gathered`
   uint32_t gather_checksum = 0;   // over [gathered, end)
   uint32_t file_readers = 0;      // reads in flight on `file`
+  uint32_t users = 0;             // of whoever reads or seals it; it must not go away
   bool sealed = false;
+  bool full = false;              // takes no more batches, whatever room there is: its time is over
   bool ledger_loaded = true;      // sealed segments read theirs when first asked
-  int64_t created_ms = 0;
+  // By the monotonic clock, so that a jump of the other one ages nothing. Of a recovered segment:
+  // when it was recovered; as long before that as its file was not written.
+  io::Instant created{};
+  io::Instant appended{};         // not before its last append
+  // Largest of its first batch, but not ahead of the broker's clock then; kNoTimestamp: none.
+  int64_t first_timestamp = model::kNoTimestamp;
+  std::optional<int64_t> max_timestamp;  // where it is known although the ledger is not loaded
   Ledger ledger;
   AppendBuffer buffer;            // empty once sealed
 

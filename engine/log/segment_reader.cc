@@ -47,6 +47,7 @@ bool SegmentReader::start(Log& log, const Wish& wish, Lease& lease, io::Op& done
   if (!place) return true;
   place_ = *place;
   if (!place_.segment->ledger_loaded) {
+    ++place_.segment->users;
     stage_ = Stage::loading_ledger;
     loader_.start(log.directory(), *place_.segment, place_.segment->end, true, ledger_op_);
     return false;
@@ -56,15 +57,17 @@ bool SegmentReader::start(Log& log, const Wish& wish, Lease& lease, io::Op& done
     return true;
   }
   if (place_.in_memory) return from_memory(place_);
+  ++place_.segment->users;
   from_file();
   return false;
 }
 
 void SegmentReader::on_ledger(io::Op& op) {
   if (op.result() < 0) return finish(ErrorCode::kafka_storage_error);
-  const auto place = log_->find(wish_.offset);
-  if (!place) return finish(ErrorCode::none);
-  place_ = *place;
+  // Not looked up anew: meanwhile the log may have begun to start behind it.
+  const Ledger& ledger = place_.segment->ledger;
+  place_.group = ledger.find(wish_.offset);
+  if (place_.group == ledger.groups().size()) return finish(ErrorCode::none);
   from_file();
 }
 
@@ -227,6 +230,7 @@ void SegmentReader::take_window() {
 void SegmentReader::finish(model::ErrorCode error) {
   error_ = error;
   stage_ = Stage::idle;
+  --place_.segment->users;
   if (window_) unpin(*std::exchange(window_, nullptr));
   core_.loop.post(*done_, 0);
 }

@@ -45,7 +45,7 @@ class SegmentReader {
   };
   // Appends what it finds to `lease`. Returns true when done at once (result in size() and
   // error()); else `done` completes later. The log must not go away meanwhile (the partition counts
-  // readers).
+  // readers); the segment that is read counts its own.
   bool start(Log& log, const Wish& wish, Lease& lease, io::Op& done);
 
   uint64_t size() const { return size_; }

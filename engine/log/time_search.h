@@ -16,9 +16,13 @@ struct TimedOffset {
   int64_t timestamp = -1;
 };
 
-// The first record of the batch, in offset order, with a timestamp >= `wanted`. `batch` is whole
-// and was validated when it came in.
+// The first record of the batch, in offset order, with an offset >= `from` (a log may start in the
+// middle of a batch) and a timestamp >= `wanted`. `batch` is whole and was validated when it came
+// in.
 std::optional<TimedOffset> find_timestamp(std::span<const std::byte> batch, int64_t wanted,
-                                          Inflater& inflater);
+                                          model::Offset from, Inflater& inflater);
+// The largest timestamp of the records with an offset >= `from`; kNoTimestamp when none is there.
+int64_t largest_timestamp(std::span<const std::byte> batch, model::Offset from,
+                          Inflater& inflater);
 
 }  // namespace weir::log

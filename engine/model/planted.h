@@ -17,6 +17,7 @@ enum class Bug : uint8_t {
   ignored_write_result,
   dedup_window_not_restored,
   missing_directory_flush,
+  start_moved_before_durable,
 };
 
 #ifdef WEIR_PLANTED_BUGS

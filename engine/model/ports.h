@@ -20,5 +20,7 @@ inline constexpr io::Port kControl{11};       // broker: start, stop, metrics
 inline constexpr io::Port kListGroups{12};    // group::ListGroupsCall, to every core
 inline constexpr io::Port kLogSizes{13};      // partition::LogSizesRequest
 inline constexpr io::Port kQuota{14};         // handlers::QuotaCharge
+inline constexpr io::Port kDeleteRecords{15};  // partition::DeleteRecordsRequest
+inline constexpr io::Port kReadPositions{16};  // broker::PositionsCall, to every core
 
 }  // namespace weir::model::ports

@@ -2,7 +2,9 @@
 // Sizes of the partitions of one core.
 
 #include <cstdint>
+#include <string>
 
+#include "engine/model/setting.h"
 #include "io/base/units.h"
 
 namespace weir::partition {
@@ -16,6 +18,27 @@ struct Config {
   size_t tail_cache_bytes = 32_MiB;      // append buffers kept for tail readers, per core
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int64_t producer_expiration_ms = 86'400'000;
+  int64_t retention_check_ms = 300'000;  // between two rounds over the partitions of a core
+  std::string hold_groups{};             // retention waits for these, separated by commas
+  int64_t hold_bytes_max = int64_t{10} << 30;  // of a partition that they may keep
+
+  static constexpr void describe(auto& setting, auto& c) {
+    setting("log.retention.check.interval.ms", c.retention_check_ms,
+            {.min = 1,
+             .unit = "ms",
+             .doc = "How often segments are looked through for those that retention deletes."});
+    setting("weir.retention.hold.bytes", c.hold_bytes_max,
+            {.min = 0,
+             .unit = "bytes",
+             .doc = "Size of a partition up to which segments that a group of "
+                    "weir.retention.hold.groups has not read are kept."});
+    setting("weir.retention.hold.groups", c.hold_groups,
+            {.list = true,
+             .doc = "Groups whose unread segments retention keeps, up to "
+                    "weir.retention.hold.bytes a partition."});
+  }
 };
+
+static_assert(model::defaults_in_range<Config>());
 
 }  // namespace weir::partition

@@ -29,6 +29,16 @@ void FetchWaiters::on_change() {
   while (!entries_.empty()) entries_.front().registration->come_back();
 }
 
+void FetchWaiters::on_start_moved(model::Offset start) {
+  // As in on_bytes(): a watch that comes back unlinks entries, but only one of this list.
+  WatchEntry* entry = entries_.empty() ? nullptr : &entries_.front();
+  while (entry != nullptr) {
+    WatchEntry* const next = entries_.next(*entry);
+    if (entry->fetch_offset < start) entry->registration->come_back();
+    entry = next;
+  }
+}
+
 WatchRegistration::WatchRegistration(io::Mailboxes& mailboxes, WatchRequest& request)
     : mailboxes_(mailboxes), request_(request), entries_(request.items.size()) {
   for (size_t i = 0; i < entries_.size(); ++i) {

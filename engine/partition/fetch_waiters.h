@@ -34,6 +34,8 @@ class FetchWaiters {
   void on_bytes(uint64_t size);
   // The partition would now answer with an error, or its limits moved: every watch must look again.
   void on_change();
+  // The log starts at `start` now: watches of offsets before it would be answered with an error.
+  void on_start_moved(model::Offset start);
   // The core goes away: watches are forgotten, not answered.
   void abandon();
 

@@ -104,6 +104,17 @@ class OffsetsRequest : public io::Message {
   int32_t leader_epoch = -1;
 };
 
+// DeleteRecords of one partition (SCOPE 20.1): comes back when the new log start is durable.
+class DeleteRecordsRequest : public io::Message {
+ public:
+  // in
+  model::PartitionKey key;
+  model::Offset offset;  // the new log start; kNoOffset: the high watermark
+  // out
+  model::ErrorCode error = model::ErrorCode::none;
+  model::Offset low_watermark = model::kNoOffset;  // the log start now
+};
+
 // OffsetForLeaderEpoch of one partition (KIP-101, KIP-320).
 class EpochEndRequest : public io::Message {
  public:

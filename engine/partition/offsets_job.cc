@@ -48,6 +48,11 @@ void OffsetsJob::step() {
     if (largest_) begin_largest();
   }
   while (true) {
+    // Meanwhile the log may have begun to start further on.
+    position_ = std::max(position_, partition_->log_start_offset());
+    if (phase_ == Phase::largest && position_ >= head_end_) {
+      position_ = std::max(position_, tail_begin_);
+    }
     if (phase_ == Phase::search) {
       // The next group that may hold it; groups before are skipped by their summaries.
       model::Offset next = limit_;
@@ -74,17 +79,22 @@ void OffsetsJob::step() {
   }
 }
 
-// The largest timestamp of the groups that are wholly visible; the one that is not is looked at by
-// batches.
+// The largest timestamp of the groups that are wholly visible; those that are not, at either end,
+// are looked at by batches.
 void OffsetsJob::begin_largest() {
   wanted_ = -1;
-  position_ = limit_;
+  const model::Offset start = partition_->log_start_offset();
+  position_ = head_end_ = start;
+  tail_begin_ = limit_;
   for (const auto& segment : partition_->log().segments()) {
     for (const auto& group : segment->ledger.groups()) {
-      if (group.next_offset <= limit_) {
-        wanted_ = std::max(wanted_, group.max_timestamp);
+      if (group.next_offset <= start) continue;
+      if (group.next_offset > limit_) {
+        tail_begin_ = std::min(tail_begin_, std::max(start, group.base_offset));
+      } else if (group.base_offset < start) {
+        head_end_ = group.next_offset;
       } else {
-        position_ = std::min(position_, group.base_offset);
+        wanted_ = std::max(wanted_, group.max_timestamp);
       }
     }
   }
@@ -126,7 +136,8 @@ bool OffsetsJob::search_batches() {
     left = left.subspan(batch.size());
     position_ = batch.next_offset();
     if (batch.is_control()) continue;
-    const auto found = log::find_timestamp(whole, wanted_, inflater_);
+    const auto found =
+        log::find_timestamp(whole, wanted_, partition_->log_start_offset(), inflater_);
     if (!found) continue;
     if (found->offset < limit_) {
       request_->offset = found->offset;
@@ -141,9 +152,12 @@ bool OffsetsJob::search_batches() {
 void OffsetsJob::weigh_batches() {
   for (std::span<const std::byte> left = bytes_; !left.empty();) {
     const log::BatchView batch(left);
+    const auto whole = left.first(batch.size());
     left = left.subspan(batch.size());
     position_ = batch.next_offset();
-    if (batch.next_offset() <= limit_) wanted_ = std::max(wanted_, batch.max_timestamp());
+    if (batch.next_offset() > limit_) continue;
+    wanted_ = std::max(wanted_, log::largest_timestamp(whole, partition_->log_start_offset(),
+                                                       inflater_));
   }
 }
 

@@ -24,9 +24,9 @@ class OffsetsJob {
   void start(OffsetsRequest& request, Partition& partition);
 
  private:
-  // ledgers: all of them are brought into memory; largest: the batches of the group that is not
-  // wholly visible are looked at; search: from position_ on for the first record with a timestamp
-  // >= wanted_.
+  // ledgers: all of them are brought into memory; largest: the batches of the groups that are not
+  // wholly visible, at either end of the log, are looked at; search: from position_ on for the
+  // first record with a timestamp >= wanted_.
   enum class Phase : uint8_t { ledgers, largest, search };
 
   void step();
@@ -55,6 +55,10 @@ class OffsetsJob {
   int64_t wanted_ = 0;
   model::Offset limit_;            // records at or past it are not visible
   model::Offset position_;         // the next read starts here
+  // Phase largest: offsets [log start, head_end_) and [tail_begin_, limit_) are looked at by
+  // batches.
+  model::Offset head_end_;
+  model::Offset tail_begin_;
 };
 
 }  // namespace weir::partition

@@ -11,6 +11,12 @@ namespace weir::partition {
 
 using model::ErrorCode;
 
+namespace {
+
+constexpr int64_t kRollAgain_ns = 60'000'000'000;
+
+}  // namespace
+
 Partition::Partition(Services& services, const Config& config, model::PartitionKey key,
                      const std::string& directory, const PartitionSettings& settings)
     : services_(services),
@@ -18,15 +24,23 @@ Partition::Partition(Services& services, const Config& config, model::PartitionK
       key_(key),
       settings_(settings),
       log_(services.pool, directory),
-      keeper_(services, log_, producers_, *this) {
+      keeper_(services, log_, producers_, *this),
+      start_(services, log_, *this) {
   keeper_.set_new(true);
+  start_.set_delete_delay(settings.file_delete_delay_ms);
 }
 
 Partition::~Partition() { base::TaggedHook<2>::unlink(); }
 
+void Partition::set_settings(const PartitionSettings& settings) {
+  settings_ = settings;
+  start_.set_delete_delay(settings.file_delete_delay_ms);
+}
+
 void Partition::restore(Recovered recovered) {
   ASSERT(log_.empty());
   keeper_.set_new(false);
+  const io::Instant now = services_.io.clock.now();
   for (size_t i = 0; i < recovered.segments.size(); ++i) {
     RecoveredSegment& found = recovered.segments[i];
     auto segment = std::make_unique<log::Segment>(found.base_offset, services_.pool);
@@ -36,6 +50,9 @@ void Partition::restore(Recovered recovered) {
     segment->sealed = found.sealed;
     segment->ledger_loaded = found.ledger_loaded;
     segment->ledger = std::move(found.ledger);
+    segment->created = now;
+    segment->appended = now + -found.unwritten_ms * 1'000'000;
+    segment->first_timestamp = found.first_timestamp;
     segment->gathered_offset = i + 1 < recovered.segments.size()
                                    ? recovered.segments[i + 1].base_offset
                                    : recovered.log_end;
@@ -43,6 +60,8 @@ void Partition::restore(Recovered recovered) {
   }
   log_.set_offsets(recovered.log_start, recovered.log_end);
   for (const auto& start : recovered.epochs) log_.note_epoch(start.epoch, start.start_offset);
+  log_.advance_start(recovered.log_start);
+  start_.restore(std::move(recovered.start_markers), recovered.dead);
   producers_ = std::move(recovered.producers);
   high_watermark_ = recovered.log_end;
   if (log_.empty()) return;
@@ -67,8 +86,10 @@ void Partition::append(AppendRequest& request) {
 // Room for the first request of the queue. The next segment's file is made only when all of this
 // one is durable: recovery may then take every file before the newest for complete.
 void Partition::make_space() {
-  if (queue_.empty() || keeper_.making_space()) return;
-  const size_t size = queue_.front()->batch.size();
+  if (removed_ || keeper_.making_space()) return;
+  const bool aged = !log_.empty() && log_.active().full;
+  if (queue_.empty() && !aged) return;
+  const size_t size = queue_.empty() ? 0 : queue_.front()->batch.size();
   const bool rolls = !log_.empty() && !log_.fits_segment(size, settings_.segment_bytes);
   if (rolls && log_.active().committed < log_.active().end) return;
   keeper_.make_space(size, settings_.segment_bytes);
@@ -99,6 +120,7 @@ bool Partition::try_append(AppendRequest& request) {
       return true;
     }
   }
+  roll_if_old(batch);
   if (log_.empty() || log_.active().file == io::kNoFile ||
       !log_.fits_segment(request.batch.size(), settings_.segment_bytes) ||
       !log_.fits_allocated(request.batch.size())) {
@@ -109,6 +131,7 @@ bool Partition::try_append(AppendRequest& request) {
 }
 
 void Partition::place(AppendRequest& request, const log::BatchView& batch) {
+  if (log_.active().end == 0) begin_segment(log_.active(), batch);
   const log::Placed placed = log_.append(request.batch, services_.leader_epoch);
   if (batch.has_producer_id()) {
     producers_.append(batch, placed.base_offset, services_.io.clock.wall_ms());
@@ -250,7 +273,12 @@ void Partition::committed(const journal::Part& part) {
   const auto found = std::ranges::find_if(
       log_.segments().rbegin(), log_.segments().rend(),
       [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
-  ASSERT(found != log_.segments().rend());
+  if (found == log_.segments().rend()) {
+    // A carry of a segment that was sealed and fell below the start while it was on its way.
+    ASSERT(part.kind == journal::EntryKind::carry &&
+           part.segment_base_offset < log_.segments().front()->base_offset);
+    return after_commit(log_.active());
+  }
   log::Segment& segment = **found;
   const uint64_t newly = part.end - std::min(part.end, segment.committed);
   segment.committed = std::max(segment.committed, part.end);
@@ -267,7 +295,10 @@ void Partition::committed(const journal::Part& part) {
   }
   if (part.kind != journal::EntryKind::inline_data) making_room_ = false;
   answer_waiting();
-  if (newly > 0) waiters_.on_bytes(newly);
+  if (newly > 0) {
+    segment.appended = services_.io.clock.now();
+    waiters_.on_bytes(newly);
+  }
   after_commit(segment);
 }
 
@@ -279,6 +310,7 @@ void Partition::after_commit(log::Segment& segment) {
   keeper_.checkpoint(false);
   keeper_.seal_next();
   make_space();
+  release_journal();
   touch_cache();
 }
 
@@ -330,8 +362,17 @@ void Partition::want_carry() {
 }
 
 void Partition::on_space(int error) {
+  if (error != 0 && !log_.empty() && log_.active().full) {
+    // A segment that is only old may well go on for a while.
+    log_.active().full = false;
+    no_roll_before_ = services_.io.clock.now() + kRollAgain_ns;
+    if (!removed_) append_queued();
+    return;
+  }
   if (error != 0) return fail_queued(ErrorCode::kafka_storage_error);
-  if (!removed_) append_queued();
+  if (removed_) return;
+  append_queued();
+  make_space();
 }
 
 void Partition::on_flushed() {
@@ -348,7 +389,21 @@ void Partition::on_flushed() {
 void Partition::on_sealed() {
   // The old segment's bytes are in its file: its journal records can go once the rest is carried.
   making_room_ = false;
-  if (!removed_ && log_.active().end > 0) want_carry();
+  if (removed_) return;
+  if (log_.active().end > 0) want_carry();
+  release_journal();
+  start_.retire();
+}
+
+// A segment that rolled because of its age may have nothing behind it: then all there is lies in
+// sealed files, and the journal need not keep anything for it.
+void Partition::release_journal() {
+  if (log_.active().end == 0 && !keeper_.has_unsealed()) services_.journal.release(*this);
+}
+
+void Partition::on_keeper_idle() {
+  if (!removed_) start_.retire();
+  tell_if_quiet();
 }
 
 void Partition::on_keeper_failed(int error) {
@@ -361,7 +416,10 @@ void Partition::on_keeper_failed(int error) {
 void Partition::end_read() {
   ASSERT(readers_ > 0);
   --readers_;
-  if (!removed_) keeper_.seal_next();
+  if (!removed_) {
+    keeper_.seal_next();
+    start_.retire();
+  }
   tell_if_quiet();
 }
 
@@ -377,12 +435,13 @@ void Partition::remove(QuietListener& listener) {
     answer(*waiting.request, ErrorCode::unknown_topic_or_partition);
   }
   fail_queued(ErrorCode::unknown_topic_or_partition);
+  start_.fail_waiting(ErrorCode::unknown_topic_or_partition);
   tell_if_quiet();
 }
 
 bool Partition::quiet() const {
-  return parts_in_flight_ == 0 && readers_ == 0 && keeper_.idle() && queue_.empty() &&
-         waiting_.empty() && duplicates_.empty();
+  return parts_in_flight_ == 0 && readers_ == 0 && keeper_.idle() && start_.idle() &&
+         queue_.empty() && waiting_.empty() && duplicates_.empty();
 }
 
 void Partition::tell_if_quiet() {

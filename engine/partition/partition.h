@@ -20,8 +20,10 @@
 
 #include "engine/journal/journal.h"
 #include "engine/log/log.h"
+#include "engine/log/retention.h"
 #include "engine/partition/config.h"
 #include "engine/partition/fetch_waiters.h"
+#include "engine/partition/log_start.h"
 #include "engine/partition/messages.h"
 #include "engine/partition/producer_state.h"
 #include "engine/partition/segment_keeper.h"
@@ -31,7 +33,13 @@ namespace weir::partition {
 
 // The part of a topic's settings that its partitions act on.
 struct PartitionSettings {
+  static constexpr int64_t kForever = INT64_MAX;
+
   uint64_t segment_bytes = uint64_t{1} << 30;
+  int64_t segment_ms = kForever;
+  int64_t segment_jitter_ms = 0;
+  log::RetentionRules retention{};   // no limits where the policy is not to delete
+  int64_t file_delete_delay_ms = 0;
   bool operator==(const PartitionSettings&) const = default;
 };
 
@@ -42,6 +50,8 @@ struct RecoveredSegment {
   uint64_t allocated = 0;
   bool sealed = false;
   bool ledger_loaded = false;
+  int64_t unwritten_ms = 0;  // how long before its recovery the file was last written
+  int64_t first_timestamp = model::kNoTimestamp;  // of the active one: largest of its first batch
   log::Ledger ledger;
 };
 
@@ -55,10 +65,13 @@ struct Recovered {
   std::vector<std::byte> tail;   // bytes of the active segment from tail_begin to its end
   ProducerState producers;
   std::vector<log::EpochStart> epochs;
+  std::vector<model::Offset> start_markers;  // all that are on disk
+  std::vector<DeadFile> dead;                // below the log start, still on disk
 };
 
 class Partition final : public journal::Source,
                         public SegmentKeeper::Owner,
+                        public LogStart::Owner,
                         public base::TaggedHook<2> {
  public:
   Partition(Services& services, const Config& config, model::PartitionKey key,
@@ -66,13 +79,21 @@ class Partition final : public journal::Source,
   ~Partition() override;
 
   model::PartitionKey key() const { return key_; }
-  void set_settings(const PartitionSettings& settings) { settings_ = settings; }
+  void set_settings(const PartitionSettings& settings);
 
   // Before serving: takes what recovery found; the last partial block is carried into the new
   // journal.
   void restore(Recovered recovered);
 
   void append(AppendRequest& request);
+  // Answered when the new log start is durable.
+  void delete_records(DeleteRecordsRequest& request);
+  // What retention would delete by these rules.
+  log::Expired find_expired(const log::RetentionRules& rules, const log::RetentionTime& now) const;
+  // Retention deletes what lies below `start`, at most as much as it found. Also tries again what
+  // was in the way of earlier deletions.
+  void drop_until(model::Offset start);
+  const PartitionSettings& settings() const { return settings_; }
 
   log::Log& log() { return log_; }
   model::Offset log_start_offset() const { return log_.start_offset(); }
@@ -113,8 +134,13 @@ class Partition final : public journal::Source,
   void on_flushed() override;
   void on_sealed() override;
   void on_keeper_failed(int error) override;
-  void on_keeper_idle() override { tell_if_quiet(); }
+  void on_keeper_idle() override;
   model::Offset committed_offset() const override { return high_watermark_; }
+
+  // LogStart::Owner
+  void on_start_moved() override;
+  void on_start_failed(int error) override { on_keeper_failed(error); }
+  bool producers_kept(model::Offset offset) override { return keeper_.snapshot_reaches(offset); }
 
  private:
   struct Waiting {
@@ -125,6 +151,10 @@ class Partition final : public journal::Source,
   bool try_append(AppendRequest& request);
   void append_queued();
   void make_space();
+  void roll_if_old(const log::BatchView& batch);
+  void begin_segment(log::Segment& segment, const log::BatchView& batch);
+  int64_t roll_age_ms() const;
+  void release_journal();
   void place(AppendRequest& request, const log::BatchView& batch);
   void answer(AppendRequest& request, model::ErrorCode error);
   void answer_waiting();
@@ -143,6 +173,7 @@ class Partition final : public journal::Source,
   log::Log log_;
   ProducerState producers_;
   SegmentKeeper keeper_;
+  LogStart start_;
   FetchWaiters waiters_;
 
   model::Offset high_watermark_{0};
@@ -152,6 +183,8 @@ class Partition final : public journal::Source,
   std::vector<io::Slice> pieces_;       // scratch of contribute
   uint32_t parts_in_flight_ = 0;
   uint32_t readers_ = 0;
+  uint64_t roll_random_ = 0;            // of the active segment: its share of the jitter
+  io::Instant no_roll_before_{};        // by age: there was no room for another file
   bool making_room_ = false;            // flushing so that old journal records can go
   bool carry_wanted_ = false;
   bool removed_ = false;

@@ -26,7 +26,8 @@ PartitionTable::PartitionTable(Services& services, const Config& config,
     : services_(services),
       config_(config),
       data_directory_(std::move(data_directory)),
-      remover_(services.io, services.topics_directory) {
+      remover_(services.io, services.topics_directory),
+      retention_(services, *this, config) {
   reap_op_.bind<&PartitionTable::on_reap>(*this);
 }
 
@@ -45,6 +46,7 @@ void PartitionTable::listen() {
   mailboxes.listen<&PartitionTable::on_list_offsets>(model::ports::kListOffsets, *this);
   mailboxes.listen<&PartitionTable::on_epoch_end>(model::ports::kEpochEnd, *this);
   mailboxes.listen<&PartitionTable::on_log_sizes>(model::ports::kLogSizes, *this);
+  mailboxes.listen<&PartitionTable::on_delete_records>(model::ports::kDeleteRecords, *this);
 }
 
 Partition* PartitionTable::find(model::PartitionKey key) {
@@ -217,12 +219,26 @@ void PartitionTable::on_log_sizes(io::Message& message) {
   services_.io.mailboxes.reply(request);
 }
 
+void PartitionTable::on_delete_records(io::Message& message) {
+  auto& request = static_cast<DeleteRecordsRequest&>(message);
+  if (Partition* partition = find(request.key)) return partition->delete_records(request);
+  request.error = ErrorCode::unknown_topic_or_partition;
+  request.low_watermark = model::kNoOffset;
+  services_.io.mailboxes.reply(request);
+}
+
+void PartitionTable::stop_retention() {
+  retention_.stop();
+  services_.remover.stop();
+}
+
 void PartitionTable::prepare_stop() {
+  stop_retention();
   for (auto& [key, partition] : partitions_) partition->prepare_stop();
 }
 
 bool PartitionTable::quiet() const {
-  return removed_.empty() && remover_.idle() &&
+  return removed_.empty() && remover_.idle() && retention_.idle() && services_.remover.idle() &&
          std::ranges::all_of(partitions_, [](const auto& item) { return item.second->quiet(); });
 }
 

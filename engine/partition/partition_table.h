@@ -12,6 +12,7 @@
 #include "engine/partition/offsets_job.h"
 #include "engine/partition/partition.h"
 #include "engine/partition/read_job.h"
+#include "engine/partition/retention.h"
 
 namespace weir::partition {
 
@@ -36,6 +37,10 @@ class PartitionTable : private Partition::QuietListener {
   size_t size() const { return partitions_.size(); }
   const auto& partitions() const { return partitions_; }
 
+  // From now on old segments go, as the settings of the partitions say.
+  void start_retention(ReadPositions* positions) { retention_.start(positions); }
+  // Before any stop: what removes files ends.
+  void stop_retention();
   // Before a clean stop: moves what can be moved to segments.
   void prepare_stop();
   bool quiet() const;
@@ -52,6 +57,7 @@ class PartitionTable : private Partition::QuietListener {
   void on_list_offsets(io::Message& message);
   void on_epoch_end(io::Message& message);
   void on_log_sizes(io::Message& message);
+  void on_delete_records(io::Message& message);
   void on_partition_quiet(Partition& partition) override;
   void on_reap(io::Op& op);
   bool must_look_again(const WatchItem& item);
@@ -71,6 +77,7 @@ class PartitionTable : private Partition::QuietListener {
   std::vector<std::unique_ptr<Partition>> quiet_;    // destroyed at the end of the turn
   io::Op reap_op_;
   DirectoryRemover remover_;
+  Retention retention_;
   Jobs<ReadJob> reads_;
   Jobs<OffsetsJob> offsets_;
 };

@@ -87,6 +87,9 @@ base::Result<bool> Recovery::extents_landed(const journal::ReplayedRecord& recor
     const journal::Entry& entry = replayed.entry;
     const auto known = known_.find(entry.key);
     if (entry.kind != journal::EntryKind::extent || known == known_.end()) continue;
+    // Below a log start: only acknowledged records ever are, and the file may be gone.
+    const auto found = list(known->second);
+    if (found && entry.next_offset <= found->marked()) continue;
     const auto path =
         log::segment_file(known->second, entry.segment_base_offset, log::kLogSuffix);
     const auto file = open(path, false);
@@ -202,56 +205,169 @@ base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
   return all;
 }
 
-base::Status Recovery::recover(model::PartitionKey key, const std::string& directory,
-                               Recovered& out) {
+base::Result<Recovery::Found> Recovery::list(const std::string& directory) {
   TRY(const auto entries, core_.disk.list(directory));
-  std::vector<model::Offset> bases;
+  Found found;
   for (const auto& entry : entries) {
     if (const auto base = log::parse_segment_file(entry.name, log::kLogSuffix)) {
-      bases.push_back(*base);
+      found.bases.push_back(*base);
+    } else if (const auto start = log::parse_segment_file(entry.name, log::kStartSuffix)) {
+      found.markers.push_back(*start);
     }
   }
-  std::ranges::sort(bases);
-  if (bases.empty() && !images_.contains(key)) return {};
-  // A dead process may have made files whose names are not durable yet; what is appended from now
-  // on needs them to be (L10).
-  CHECK_OK(sync_directory(directory));
+  std::ranges::sort(found.bases);
+  std::ranges::sort(found.markers);
+  return found;
+}
+
+// The images from the oldest that its file does not have whole to the active one, which may be
+// empty.
+base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::PartitionKey key,
+                                                                 const std::string& directory,
+                                                                 Found& found) {
   std::vector<Image> images = std::move(images_[key].segments);
   if (images.empty()) {
     // No live record: nothing was acknowledged in the newest file.
-    images.push_back({.base_offset = bases.back(), .next_offset = bases.back()});
+    const model::Offset base = found.bases.empty() ? found.marked() : found.bases.back();
+    images.push_back({.base_offset = base, .next_offset = base});
   }
   // The oldest live record may begin in the middle of a segment that was sealed since: its file
   // says it all.
   while (images.size() > 1 && images.front().begins_inside) {
     images.erase(images.begin());
   }
-  remove_empty(directory, bases, images.front().base_offset);
+  if (images.back().next_offset < found.marked()) {
+    base::log_error("partition", "log ends before its start directory={} end={} start={}",
+                    directory, images.back().next_offset.value(), found.marked().value());
+    images.assign(1, {.base_offset = found.marked(), .next_offset = found.marked()});
+  }
+  remove_empty(directory, found.bases, images.front().base_offset);
   const model::Offset log_end = images.back().next_offset;
   // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go
   // on with; any other was made for records that were never acknowledged.
-  const bool rolled = images.back().end() > 0 && std::ranges::binary_search(bases, log_end);
-  for (const model::Offset base : bases) {
+  const bool rolled = images.back().end() > 0 && std::ranges::binary_search(found.bases, log_end);
+  for (const model::Offset base : found.bases) {
     if (base > images.back().base_offset && base != log_end) remove_segment(directory, base);
   }
+  std::erase_if(found.bases, [&](model::Offset base) {
+    return base > images.back().base_offset && base != log_end;
+  });
   if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
+  return images;
+}
 
-  out.log_start = bases.empty() ? images.front().base_offset
-                                : std::min(bases.front(), images.front().base_offset);
-  out.log_end = log_end;
-  model::Offset producers_from = out.log_start;
+// Segments below the start are no part of the log, whatever is left of their files or of what the
+// journal has of them. Oldest first.
+std::vector<Recovery::Dead> Recovery::take_dead(Found& found, std::vector<Image>& images) {
+  const model::Offset start = found.marked();
+  std::map<model::Offset, Dead> dead;
+  while (images.size() > 1 && images[1].base_offset <= start) {
+    Dead& one = dead[images.front().base_offset];
+    one.image = std::move(images.front());
+    one.has_image = true;
+    images.erase(images.begin());
+  }
+  const model::Offset first_image = images.front().base_offset;
+  std::vector<model::Offset> alive;
+  for (size_t i = 0; i < found.bases.size(); ++i) {
+    const bool last = i + 1 == found.bases.size();
+    const model::Offset next = last ? first_image : std::min(found.bases[i + 1], first_image);
+    if (found.bases[i] < first_image && next <= start) dead[found.bases[i]].has_file = true;
+    else alive.push_back(found.bases[i]);
+  }
+  found.bases = std::move(alive);
+  std::vector<Dead> all;
+  for (auto& [base, one] : dead) {
+    one.base_offset = base;
+    if (!all.empty()) all.back().next_offset = base;
+    all.push_back(std::move(one));
+  }
+  if (!all.empty()) {
+    all.back().next_offset =
+        found.bases.empty() ? first_image : std::min(found.bases.front(), first_image);
+  }
+  return all;
+}
+
+// False: not all of it is there any more.
+bool Recovery::feed_dead(const std::string& directory, Dead& dead, model::Offset producers_from,
+                         Recovered& out) {
+  const auto path = log::segment_file(directory, dead.base_offset, log::kLogSuffix);
+  const auto info = core_.disk.info(path);
+  const auto file = open(path, false);
+  if (!info || !file) return false;
+  if (dead.has_image) fill_gaps(*file, dead.image);
+  else dead.image.tail_begin = info->size;
+  log::SegmentWalker walker(core_.loop, core_.disk, *file, dead.image.tail_begin, dead.image.tail);
+  model::Offset at = dead.base_offset;
+  while (const auto bytes = walker.next()) {
+    const log::BatchView batch(*bytes);
+    if (batch.base_offset() != at) break;
+    take_batch(*bytes, producers_from, out);
+    at = batch.next_offset();
+  }
+  stats_.scanned_bytes += walker.bytes_read();
+  close(*file);
+  return at == dead.next_offset;
+}
+
+// Producers as the snapshot has them, and as the batches behind it say that are below the log
+// start: the crash may have come before a snapshot that reaches the start. Where that history has a
+// hole, nothing that lies before it is believed.
+base::Status Recovery::read_producers(const std::string& directory, std::vector<Dead>& dead,
+                                      model::Offset& producers_from, Recovered& out) {
+  if (!dead.empty()) producers_from = dead.front().base_offset;
   CHECK_OK(read_snapshot(directory, out, producers_from));
-  for (const model::Offset base : bases) {
-    if (base >= images.front().base_offset) continue;
+  for (Dead& one : dead) {
+    if (one.next_offset <= producers_from) continue;
+    if (feed_dead(directory, one, producers_from, out)) continue;
+    out.producers = ProducerState();
+    producers_from = one.next_offset;
+  }
+  return {};
+}
+
+base::Status Recovery::add_sealed(const std::string& directory, const Found& found,
+                                  model::Offset end, Recovered& out) {
+  const int64_t now_ms = core_.clock.wall_ms();
+  for (const model::Offset base : found.bases) {
+    if (base >= end) continue;
     const auto path = log::segment_file(directory, base, log::kLogSuffix);
     TRY(const auto info, core_.disk.info(path));
-    out.segments.push_back(
-        {.base_offset = base, .end = info.size, .allocated = info.size, .sealed = true,
-         .ledger_loaded = false, .ledger = log::Ledger(base)});
+    out.segments.push_back({.base_offset = base, .end = info.size, .allocated = info.size,
+                            .sealed = true, .ledger_loaded = false,
+                            .unwritten_ms = std::max<int64_t>(0, now_ms - info.modified_ms),
+                            .ledger = log::Ledger(base)});
   }
+  return {};
+}
+
+base::Status Recovery::recover(model::PartitionKey key, const std::string& directory,
+                               Recovered& out) {
+  TRY(Found found, list(directory));
+  if (found.bases.empty() && found.markers.empty() && !images_.contains(key)) return {};
+  // A dead process may have made files whose names are not durable yet; what is appended from now
+  // on needs them to be (L10). So does a log start that was not, before anybody sees it.
+  CHECK_OK(sync_directory(directory));
+  TRY(std::vector<Image> images, take_images(key, directory, found));
+  std::vector<Dead> dead = take_dead(found, images);
+  const model::Offset first_image = images.front().base_offset;
+  const model::Offset data_start =
+      found.bases.empty() ? first_image : std::min(found.bases.front(), first_image);
+  out.log_start = std::max(data_start, found.marked());
+  out.log_end = images.back().next_offset;
+  out.start_markers = found.markers;
+  model::Offset producers_from = data_start;
+  CHECK_OK(read_producers(directory, dead, producers_from, out));
+  for (const Dead& one : dead) {
+    const auto info =
+        core_.disk.info(log::segment_file(directory, one.base_offset, log::kLogSuffix));
+    if (one.has_file) out.dead.push_back({one.base_offset, info ? info->size : 0});
+  }
+  CHECK_OK(add_sealed(directory, found, first_image, out));
   for (size_t i = 0; i < out.segments.size(); ++i) {
-    const model::Offset next = i + 1 < out.segments.size() ? out.segments[i + 1].base_offset
-                                                           : images.front().base_offset;
+    const model::Offset next =
+        i + 1 < out.segments.size() ? out.segments[i + 1].base_offset : first_image;
     if (producers_from < next) {
       CHECK_OK(feed_sealed(directory, out.segments[i], next, producers_from, out));
     }
@@ -298,8 +414,9 @@ void Recovery::remove_segment(const std::string& directory, model::Offset base_o
   }
 }
 
+// Moves `producers_from`, the oldest offset whose batches are there, to where the snapshot ends.
 base::Status Recovery::read_snapshot(const std::string& directory, Recovered& out,
-                                     model::Offset& snapshot_offset) {
+                                     model::Offset& producers_from) {
   const auto path = fmt::format("{}/{}", directory, log::kProducerSnapshotName);
   const auto info = core_.disk.info(path);
   if (!info || info->size > kSnapshotReadMax) return {};
@@ -319,11 +436,12 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
     base::log_warning("partition", "snapshot not usable, rebuilt from batches file={}", path);
     return {};
   }
-  // Ahead of the log: it speaks of batches that were never acknowledged (L8).
-  if (next_offset > out.log_end || next_offset < out.log_start) return {};
+  // Ahead of the log: it speaks of batches that were never acknowledged (L8). Behind it: what came
+  // between is not known, and half a history refuses what comes next.
+  if (next_offset > out.log_end || next_offset < producers_from) return {};
   out.producers = std::move(producers);
   out.epochs = std::move(epochs);
-  snapshot_offset = next_offset;
+  producers_from = next_offset;
   return {};
 }
 

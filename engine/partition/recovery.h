@@ -71,13 +71,37 @@ class Recovery {
   base::Result<bool> extent_landed(io::FileId file, const std::string& path,
                                    const journal::ReplayedEntry& replayed);
 
+  // What lies in a partition's directory, ascending.
+  struct Found {
+    std::vector<model::Offset> bases;    // of segment files
+    std::vector<model::Offset> markers;  // log starts
+    model::Offset marked() const { return markers.empty() ? model::Offset(0) : markers.back(); }
+  };
+  base::Result<Found> list(const std::string& directory);
+  base::Result<std::vector<Image>> take_images(model::PartitionKey key,
+                                               const std::string& directory, Found& found);
+  // What is below the log start: a file, or an image of the journal, or both.
+  struct Dead {
+    model::Offset base_offset{};
+    model::Offset next_offset{};
+    bool has_file = false;
+    bool has_image = false;
+    Image image{};
+  };
+  std::vector<Dead> take_dead(Found& found, std::vector<Image>& images);
+  bool feed_dead(const std::string& directory, Dead& dead, model::Offset producers_from,
+                 Recovered& out);
+  base::Status read_producers(const std::string& directory, std::vector<Dead>& dead,
+                              model::Offset& producers_from, Recovered& out);
+  base::Status add_sealed(const std::string& directory, const Found& found, model::Offset end,
+                          Recovered& out);
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
   base::Status sync_directory(const std::string& directory);
   void remove_segment(const std::string& directory, model::Offset base_offset);
   void remove_empty(const std::string& directory, std::vector<model::Offset>& bases,
                     model::Offset sealed_end);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
-                             model::Offset& snapshot_offset);
+                             model::Offset& producers_from);
   base::Status rebuild(const std::string& directory, Image& image, RecoveredSegment& segment,
                        model::Offset producers_from, Recovered& out, bool active);
   void fill_gaps(io::FileId file, Image& image);

@@ -89,6 +89,7 @@ base::Status Recovery::rebuild(const std::string& directory, Image& image,
       status = base::error(EIO, fmt::format("cannot read the end of {}", path));
     }
     if (status) status = move_to_segment(file, image, stop);
+    segment.first_timestamp = std::min(segment.first_timestamp, core_.clock.wall_ms());
     out.written = stop;
     const auto info = core_.disk.info(path);
     segment.allocated = info ? base::round_down(info->size, io::kBlockSize) : 0;
@@ -156,6 +157,8 @@ void Recovery::walk(log::SegmentWalker& walker, const Image& image, RecoveredSeg
                     model::Offset producers_from, Recovered& out, uint64_t written) {
   log::Ledger& ledger = segment.ledger;
   const uint64_t known_end = ledger.end();
+  // Of a group that is written to the ledger: close enough to that of its first batch.
+  if (known_end > 0) segment.first_timestamp = ledger.groups().front().max_timestamp;
   for (const log::Group& group : ledger.groups()) {
     note_epoch(out.epochs, group.leader_epoch, group.base_offset);
   }
@@ -180,6 +183,7 @@ void Recovery::walk(log::SegmentWalker& walker, const Image& image, RecoveredSeg
     }
     const bool crosses = position <= written && position + bytes->size() > written;
     if (crosses) ledger.close_group();
+    if (position == 0) segment.first_timestamp = log::BatchView(*bytes).max_timestamp();
     ledger.append(log::BatchView(*bytes), base::crc32c(*bytes));
     take_batch(*bytes, producers_from, out);
   }

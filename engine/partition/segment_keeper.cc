@@ -19,12 +19,12 @@ using base::operator""_MiB;
 constexpr uint64_t kCheckpointInterval = 32_MiB;
 constexpr uint64_t kFlushMax = 4_MiB;
 
+}  // namespace
+
 bool lacks_resource(int error) {
   return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
          error == ENOMEM || error == EWOULDBLOCK;
 }
-
-}  // namespace
 
 SegmentKeeper::SegmentKeeper(Services& services, log::Log& log, ProducerState& producers,
                              Owner& owner)
@@ -174,12 +174,14 @@ void SegmentKeeper::seal_next() {
       return;
     }
     sealing_ = segment.get();
+    ++sealing_->users;
     return sealer_.start(log_.directory(), *sealing_, seal_op_);
   }
 }
 
 void SegmentKeeper::on_seal(io::Op& op) {
   log::Segment& segment = *std::exchange(sealing_, nullptr);
+  --segment.users;
   if (op.result() < 0) {
     owner_.on_keeper_failed(-op.result());
     return tell_idle();
@@ -202,6 +204,7 @@ void SegmentKeeper::checkpoint(bool force) {
   if (!force && active.written < checkpointed_ + kCheckpointInterval) return;
   checkpointed_ = active.written;
   checkpoint_segment_ = &active;
+  snapshot_failed_ = false;
   snapshot_bytes_.clear();
   snapshot_offset_ = log_.end_offset();
   snapshot_bytes_ = producers_.encode(snapshot_offset_, log_.epochs());
@@ -212,6 +215,14 @@ void SegmentKeeper::checkpoint(bool force) {
   checkpoint_path_ =
       log::segment_file(log_.directory(), active.base_offset, log::kLedgerSuffix);
   services_.io.disk.open(checkpoint_op_, checkpoint_path_.c_str(), {.create = true});
+}
+
+bool SegmentKeeper::snapshot_reaches(model::Offset offset) {
+  if (snapshotted_ >= offset) return true;
+  // Without room for it the window against duplicates shrinks to what a crash leaves.
+  if (std::exchange(snapshot_failed_, false)) return true;
+  checkpoint(true);
+  return false;
 }
 
 void SegmentKeeper::on_commit() {
@@ -237,7 +248,10 @@ void SegmentKeeper::snapshot_when_committed() {
 void SegmentKeeper::on_checkpoint_step(io::Op& op) {
   const int32_t result = op.result();
   // Derived data: without it recovery reads more, nothing is lost.
-  if (result < 0) return checkpoint_over();
+  if (result < 0) {
+    snapshot_failed_ = true;
+    return checkpoint_over();
+  }
   switch (checkpoint_stage_) {
     case CheckpointStage::opening_ledger: {
       checkpoint_file_ = io::FileId(result);
@@ -260,7 +274,9 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
       checkpoint_stage_ = CheckpointStage::renaming_snapshot;
       return services_.io.disk.rename(checkpoint_op_, checkpoint_path_.c_str(),
                                       checkpoint_final_path_.c_str());
-    case CheckpointStage::renaming_snapshot: return checkpoint_over();
+    case CheckpointStage::renaming_snapshot:
+      snapshotted_ = snapshot_offset_;
+      return checkpoint_over();
     case CheckpointStage::writing_ledger:
     case CheckpointStage::writing_snapshot:
     case CheckpointStage::awaiting_commit:
@@ -272,7 +288,10 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
 void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
   if (write.error() != 0) {
     // On a full disk recovery reads more; half a snapshot must not replace a whole one.
-    if (checkpoint_stage_ == CheckpointStage::writing_snapshot) snapshot_bytes_.clear();
+    if (checkpoint_stage_ == CheckpointStage::writing_snapshot) {
+      snapshot_bytes_.clear();
+      snapshot_failed_ = true;
+    }
     if (!lacks_resource(write.error())) owner_.on_keeper_failed(write.error());
   } else if (checkpoint_stage_ == CheckpointStage::writing_ledger) {
     checkpoint_segment_->ledger.mark_written(checkpoint_groups_);

@@ -16,6 +16,9 @@
 
 namespace weir::partition {
 
+// An errno that says "not now", not that the device cannot be trusted.
+bool lacks_resource(int error);
+
 class SegmentKeeper {
  public:
   // What the partition does when a piece of work is over.
@@ -57,6 +60,10 @@ class SegmentKeeper {
   // Ledger entries and producer snapshot to disk, when enough was written since the last time, or
   // `force`d.
   void checkpoint(bool force);
+  // Whether a snapshot, durable once the directory is synced, has the producers of what lies below
+  // `offset`, so that its files may go. False: on_keeper_idle() follows when it is worth another
+  // look.
+  bool snapshot_reaches(model::Offset offset);
   // Offsets became durable: a snapshot may have waited for them.
   void on_commit();
 
@@ -106,6 +113,8 @@ class SegmentKeeper {
   std::vector<std::byte> checkpoint_bytes_;
   std::vector<std::byte> snapshot_bytes_;
   model::Offset snapshot_offset_;  // what the snapshot reflects; written once that is durable
+  model::Offset snapshotted_ = model::kNoOffset;  // what the last one in place reflects
+  bool snapshot_failed_ = false;                  // the last attempt
   size_t checkpoint_groups_ = 0;
   log::Segment* checkpoint_segment_ = nullptr;
   std::string checkpoint_path_;

@@ -6,7 +6,9 @@
 
 #include "engine/journal/journal.h"
 #include "engine/log/buffer_pool.h"
+#include "engine/log/segment_remover.h"
 #include "engine/partition/metrics.h"
+#include "engine/partition/retention_clock.h"
 #include "io/base/intrusive_list.h"
 #include "io/core_io.h"
 
@@ -28,6 +30,8 @@ struct Services {
   log::BufferPool& pool;
   TailCache& tail_cache;
   Metrics& metrics;
+  log::SegmentRemover& remover;
+  RetentionClock& retention_clock;
   std::string topics_directory;
   int32_t leader_epoch = 0;  // of everything written during this run
 };

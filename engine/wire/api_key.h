@@ -88,7 +88,7 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::api_versions, "ApiVersions", 0, 4, 0, 3, true},
     ApiInfo{ApiKey::create_topics, "CreateTopics", 0, 7, 0, 5, true},
     ApiInfo{ApiKey::delete_topics, "DeleteTopics", 0, 6, 0, 4, true},
-    ApiInfo{ApiKey::delete_records, "DeleteRecords", 0, 2, 0, 2, false},
+    ApiInfo{ApiKey::delete_records, "DeleteRecords", 0, 2, 0, 2, true},
     ApiInfo{ApiKey::init_producer_id, "InitProducerId", 0, 5, 0, 2, true},
     ApiInfo{ApiKey::offset_for_leader_epoch, "OffsetForLeaderEpoch", 0, 4, 0, 4, true},
     ApiInfo{ApiKey::describe_configs, "DescribeConfigs", 0, 4, 0, 4, true},

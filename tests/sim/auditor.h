@@ -39,6 +39,7 @@ class Auditor : public Actor {
   void on_by_time(Reader& body);
   void on_group(Reader& body);
   void take(const TopicPartition& where, const FetchResult& result);
+  bool time_agrees(const TopicPartition& where, const OffsetResult& result) const;
   bool skip_rot(const TopicPartition& where, int error);
   void check_all();
   void advance();
@@ -49,7 +50,7 @@ class Auditor : public Actor {
   std::vector<TopicPartition> all_;
   Contents contents_;
   std::map<TopicPartition, int64_t> positions_;
-  std::map<TopicPartition, int64_t> floors_;
+  std::map<TopicPartition, Floors> floors_;
   std::vector<std::string> groups_;
   size_t group_ = 0;
   int64_t timestamp_ = 0;

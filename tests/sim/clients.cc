@@ -19,6 +19,12 @@ bool is_coordinator_busy(int error) {
 
 void Consumer::act() {
   if (outstanding() > 0) return;
+  if (!behind_.empty()) {
+    const std::vector<TopicPartition> parts(behind_.begin(), behind_.end());
+    for (const TopicPartition& where : parts) floors_[where] = context_.model.floors(where);
+    send(Api::list_offsets, 2, list_offsets_request(2, kEarliest, parts));
+    return;
+  }
   std::vector<FetchPart> parts;
   for (const auto& [topic, partitions] : context_.model.topics()) {
     for (int32_t i = 0; i < partitions; ++i) {
@@ -30,7 +36,7 @@ void Consumer::act() {
   if (parts.empty()) return wake_after(5'000'000);
   floors_.clear();
   for (const FetchPart& part : parts) {
-    floors_[part.where] = context_.model.durable_floor(part.where);
+    floors_[part.where] = context_.model.floors(part.where);
   }
   FetchOptions options;
   options.wait_ms_max = static_cast<int32_t>(random_.below(200));
@@ -42,8 +48,13 @@ void Consumer::act() {
   send(Api::fetch, 11, fetch_request(options, parts));
 }
 
-void Consumer::on_response(int32_t, Api, Reader& body) {
+void Consumer::on_response(int32_t, Api api, Reader& body) {
+  if (api == Api::list_offsets) return on_earliest(body);
   for (const auto& [where, result] : read_fetch(body)) {
+    if (result.error == codes::kOffsetOutOfRange) {
+      behind_.insert(where);
+      continue;
+    }
     if (result.error != codes::kNone) {
       if (!is_passing(result.error)) {
         fail(fmt::format("fetch of {} at {}: error {}", to_string(where), positions_[where],
@@ -57,10 +68,28 @@ void Consumer::on_response(int32_t, Api, Reader& body) {
       random_.between(0, 2 * static_cast<uint64_t>(context_.scenario.think_ns))));
 }
 
+// An offset that was refused lies before the start, and the start can be read (CASES C42).
+void Consumer::on_earliest(Reader& body) {
+  for (const auto& [where, result] : read_list_offsets(2, body)) {
+    if (result.error != codes::kNone) {
+      if (!is_passing(result.error)) fail(fmt::format("earliest: error {}", result.error));
+      continue;
+    }
+    context_.model.saw_log_start(where, floors_[where], result.offset);
+    int64_t& position = positions_[where];
+    if (result.offset <= position) {
+      return fail(fmt::format("I7: {}: {} was out of range, but the log starts at {}",
+                              to_string(where), position, result.offset));
+    }
+    position = result.offset;
+    behind_.erase(where);
+  }
+  wake_after(1'000'000);
+}
+
 void Consumer::take(const TopicPartition& where, const FetchResult& result) {
-  const int64_t floor = floors_[where];
-  context_.model.saw_offsets(where, floor, result.log_start_offset, result.last_stable_offset,
-                             result.high_watermark);
+  context_.model.saw_offsets(where, floors_[where], result.log_start_offset,
+                             result.last_stable_offset, result.high_watermark);
   int64_t& position = positions_[where];
   ByteSpan rest = result.records;
   while (const auto batch = take_batch(rest)) {
@@ -76,6 +105,39 @@ void Consumer::take(const TopicPartition& where, const FetchResult& result) {
     context_.model.observed(where, *batch);
     position = batch->next_offset();
   }
+}
+
+void Trimmer::act() {
+  if (outstanding() > 0) return;
+  if (context_.model.topics().empty() || random_.chance(0.7)) return wake_after(5'000'000);
+  const auto& topics = context_.model.topics();
+  const auto pick = static_cast<std::ptrdiff_t>(random_.below(topics.size()));
+  const auto topic = std::next(topics.begin(), pick);
+  where_ = {topic->first, static_cast<int32_t>(
+                              random_.below(static_cast<uint64_t>(topic->second)))};
+  floors_ = context_.model.floors(where_);
+  offset_ = random_.chance(0.1) ? -1 : static_cast<int64_t>(random_.below(
+                                           static_cast<uint64_t>(floors_.durable) + 1));
+  context_.model.cut_sent(where_, offset_);
+  trace(context_, fmt::format("{} cuts {} at {}", name(), to_string(where_), offset_));
+  send(Api::delete_records, 1, delete_records_request(where_, offset_));
+}
+
+void Trimmer::on_response(int32_t, Api, Reader& body) {
+  const DeletedResult result = read_delete_records(where_, body);
+  trace(context_, fmt::format("{} told error {}, log start {}", name(), result.error,
+                              result.low_watermark));
+  if (result.error == codes::kNone) {
+    context_.model.saw_log_start(where_, floors_, result.low_watermark);
+    if (result.low_watermark < offset_) {
+      return fail(fmt::format("I7: {} was cut at {}, and starts at {}", to_string(where_),
+                              offset_, result.low_watermark));
+    }
+  } else if (!is_passing(result.error)) {
+    return fail(fmt::format("cut of {} at {}: error {}", to_string(where_), offset_,
+                            result.error));
+  }
+  wake_after(static_cast<int64_t>(random_.between(1'000'000, 30'000'000)));
 }
 
 Committer::Committer(Context& context, std::string name)
@@ -159,7 +221,13 @@ void Admin::act() {
   if (outstanding() > 0) return;
   const TopicPlan& topic = context_.scenario.topics[next_];
   trace(context_, fmt::format("{} creates {}", name(), topic.name));
-  send(Api::create_topics, 2, create_topic_request(topic.name, topic.partitions, {}));
+  std::map<std::string, std::string> configs;
+  if (topic.retention_ms >= 0) configs["retention.ms"] = fmt::format("{}", topic.retention_ms);
+  if (topic.retention_bytes >= 0) {
+    configs["retention.bytes"] = fmt::format("{}", topic.retention_bytes);
+  }
+  context_.model.set_retention(topic.name, {topic.retention_ms, topic.retention_bytes});
+  send(Api::create_topics, 2, create_topic_request(topic.name, topic.partitions, configs));
 }
 
 void Admin::on_response(int32_t, Api, Reader& body) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "tests/sim/actor.h"
@@ -24,9 +25,28 @@ class Consumer : public Actor {
 
  private:
   void take(const TopicPartition& where, const FetchResult& result);
+  void on_earliest(Reader& body);
 
   std::map<TopicPartition, int64_t> positions_;
-  std::map<TopicPartition, int64_t> floors_;  // durable at the time of the request
+  std::map<TopicPartition, Floors> floors_;  // at the time of the request
+  std::set<TopicPartition> behind_;          // the log starts behind its position
+};
+
+// Deletes records up to some offset that exists, now and then all of them.
+class Trimmer : public Actor {
+ public:
+  using Actor::Actor;
+  bool done() const override { return true; }
+
+ protected:
+  void act() override;
+  void on_response(int32_t correlation, Api api, Reader& body) override;
+  void on_lost() override {}
+
+ private:
+  TopicPartition where_;
+  int64_t offset_ = 0;
+  Floors floors_;
 };
 
 // Commits growing offsets of one group and reads them back.

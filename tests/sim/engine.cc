@@ -16,10 +16,13 @@ broker::Config make_config(const Scenario& scenario) {
   config.catalog.offsets_topic_num_partitions = scenario.offsets_partitions;
   config.catalog.offsets_topic_segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
   config.catalog.topic_defaults.segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
-  // The clients' clock is the wall clock, which jumps; what is kept must not depend on it here.
+  // The clients' clock is the wall clock, which jumps; topics say themselves where age counts.
   config.catalog.topic_defaults.retention_ms = -1;
   config.catalog.topic_defaults.message_timestamp_after_max_ms = INT64_MAX;
+  config.catalog.topic_defaults.segment_ms = scenario.segment_ms;
+  config.catalog.topic_defaults.file_delete_delay_ms = scenario.file_delete_delay_ms;
   config.segment_bytes_min = scenario.segment_bytes;
+  config.partition.retention_check_ms = scenario.retention_check_ms;
   const auto finished = config.finish();
   ASSERT(finished, "{}", finished.error().detail);
   const uint64_t journal_bytes = scenario.journal_record_bytes * scenario.journal_records;

@@ -9,11 +9,16 @@ namespace {
 
 using Entries = std::vector<Content::Entry>;
 
+int64_t end_of(const Batch& batch, int64_t base_offset) {
+  return base_offset + static_cast<int64_t>(batch.records.size());
+}
+
 void check_acked_are_there(const Model& model, const TopicPartition& where, const Content& content,
                            const std::map<int64_t, uint64_t>& by_offset, Findings& findings) {
   for (const auto& batch : model.batches()) {
     if (batch->where != where || batch->acked_at == 0) continue;
     if (content.in_gap(batch->acked_offset)) continue;
+    if (end_of(*batch, batch->acked_offset) <= content.log_start_offset) continue;
     const auto found = by_offset.find(batch->acked_offset);
     if (found == by_offset.end() || found->second != batch->id) {
       findings.report(fmt::format("I1: {} is lost: {} there", describe(*batch),
@@ -24,11 +29,14 @@ void check_acked_are_there(const Model& model, const TopicPartition& where, cons
   }
 }
 
-void check_read_are_there(const Partition& partition, const TopicPartition& where,
+void check_read_are_there(const Model& model, const TopicPartition& where,
                           const Content& content, const std::map<int64_t, uint64_t>& by_offset,
                           Findings& findings) {
-  for (const auto& [offset, id] : partition.observed) {
+  const auto partition = model.partitions().find(where);
+  if (partition == model.partitions().end()) return;
+  for (const auto& [offset, id] : partition->second.observed) {
     if (content.in_gap(offset)) continue;
+    if (end_of(*model.find(id), offset) <= content.log_start_offset) continue;
     const auto found = by_offset.find(offset);
     if (found == by_offset.end() || found->second != id) {
       findings.report(fmt::format("I3: batch {} was read at offset {} of {} and is gone", id,
@@ -51,12 +59,13 @@ void check_counts(const Model& model, const Entries& entries, Findings& findings
 }
 
 // I4: sequences of one producer follow one another in the order of offsets.
-void check_sequences(const Model& model, const Entries& entries, Findings& findings) {
+void check_sequences(const Model& model, const Content& content, Findings& findings) {
   std::map<int64_t, const Batch*> last;
-  for (const auto& entry : entries) {
+  for (const auto& entry : content.entries) {
     const Batch* batch = model.find(entry.batch_id);
     if (!batch->idempotent()) continue;
     const Batch* before = std::exchange(last[batch->stamp.producer_id], batch);
+    if (before == nullptr && content.log_start_offset > 0) continue;  // what came before is deleted
     const int64_t expected =
         before == nullptr
             ? 0
@@ -98,12 +107,9 @@ void check_partition(const Model& model, const TopicPartition& where, const Cont
     if (model.find(entry.batch_id) == nullptr) return;  // reported when it was read
   }
   check_acked_are_there(model, where, content, by_offset, findings);
-  const auto partition = model.partitions().find(where);
-  if (partition != model.partitions().end()) {
-    check_read_are_there(partition->second, where, content, by_offset, findings);
-  }
+  check_read_are_there(model, where, content, by_offset, findings);
   check_counts(model, content.entries, findings);
-  if (content.gaps.empty()) check_sequences(model, content.entries, findings);
+  if (content.gaps.empty()) check_sequences(model, content, findings);
   check_order(model, content.entries, findings);
 }
 
@@ -112,18 +118,70 @@ OffsetResult first_at_or_after(const Model& model, const Content& content, int64
     const Batch* batch = model.find(entry.batch_id);
     for (size_t i = 0; i < batch->records.size(); ++i) {
       const int64_t record_timestamp = batch->records[i].timestamp;
-      if (record_timestamp >= timestamp) {
-        return {0, record_timestamp, entry.base_offset + static_cast<int64_t>(i)};
+      const int64_t offset = entry.base_offset + static_cast<int64_t>(i);
+      if (record_timestamp >= timestamp && offset >= content.log_start_offset) {
+        return {0, record_timestamp, offset};
       }
     }
   }
   return {0, -1, -1};
 }
 
-void check_same(const Contents& first, const Contents& second, Findings& findings) {
+// Whether a batch may be gone by its age. Times that cannot be count as that of the sending, which
+// a start knows by the wall clock only.
+bool is_old(const Batch& batch, int64_t age_ms, const Times& times) {
+  if (age_ms < 0) return false;
+  int64_t newest = -1;
+  for (const Record& record : batch.records) newest = std::max(newest, record.timestamp);
+  if (newest < 0 || newest > times.highest_wall_ms) {
+    return times.jumps || (times.now_ns - batch.first_sent_ns) / 1'000'000 >= age_ms;
+  }
+  return times.highest_wall_ms - newest > age_ms;
+}
+
+void check_deleted(const Model& model, const TopicPartition& where, const Content& content,
+                   const Times& times, Findings& findings) {
+  const auto partition = model.partitions().find(where);
+  if (partition == model.partitions().end()) return;
+  const int64_t start = content.log_start_offset;
+  const int64_t asked = partition->second.cut_bound;
+  if (start <= asked) return;
+  const Retention retention = model.retention(where.topic);
+  // The log never shrinks below its limit, and what is there now was there or came since.
+  if (retention.size_bytes >= 0 &&
+      content.size_bytes >= static_cast<uint64_t>(retention.size_bytes)) {
+    return;
+  }
+  const auto check = [&](const Batch& batch, int64_t offset) {
+    const int64_t end = end_of(batch, offset);
+    if (end <= asked || end > start || is_old(batch, retention.age_ms, times)) return;
+    findings.report(fmt::format("I7: {} at offset {} is deleted, log start {}, asked for {}",
+                                describe(batch), offset, start, asked));
+  };
+  for (const auto& [offset, id] : partition->second.observed) check(*model.find(id), offset);
+  for (const auto& batch : model.batches()) {
+    if (batch->where == where && batch->acked_at != 0) check(*batch, batch->acked_offset);
+  }
+}
+
+// Without what retention took meanwhile.
+bool same_but_for_start(const Content& first, const Content& second) {
+  if (second.log_start_offset < first.log_start_offset || first.end_offset != second.end_offset) {
+    return false;
+  }
+  const size_t gone = first.entries.size() - std::min(first.entries.size(), second.entries.size());
+  return std::ranges::equal(std::span(first.entries).subspan(gone), second.entries);
+}
+
+void check_same(const Model& model, const Contents& first, const Contents& second,
+                Findings& findings) {
   for (const auto& [where, content] : first) {
     const auto other = second.find(where);
-    if (other == second.end() || !(other->second == content)) {
+    const bool may_move = model.retention(where.topic).any();
+    const bool same = other != second.end() &&
+                      (may_move ? same_but_for_start(content, other->second)
+                                : other->second == content);
+    if (!same) {
       findings.report(fmt::format(
           "I18: {} had {} batches up to offset {} after recovery, and {} up to {} after another",
           to_string(where), content.entries.size(), content.end_offset,

@@ -19,6 +19,7 @@ struct Content {
   };
   int64_t log_start_offset = 0;
   int64_t end_offset = 0;
+  uint64_t size_bytes = 0;
   std::vector<Entry> entries;
   std::vector<std::pair<int64_t, int64_t>> gaps;  // offsets [first, second) lost to rot
   bool in_gap(int64_t offset) const;
@@ -29,11 +30,22 @@ using Contents = std::map<TopicPartition, Content>;
 void check_partition(const Model& model, const TopicPartition& where, const Content& content,
                      Findings& findings);
 
+// What can explain that records are gone.
+struct Times {
+  int64_t now_ns = 0;
+  int64_t highest_wall_ms = 0;  // that any clock ever said
+  bool jumps = false;           // and that clock jumps
+};
+// I7: below the log start is only what somebody asked to delete or what retention lets go.
+void check_deleted(const Model& model, const TopicPartition& where, const Content& content,
+                   const Times& times, Findings& findings);
+
 // I8: what ListOffsets by time must answer, from a scan of all records; offset -1 when none is as
 // late.
 OffsetResult first_at_or_after(const Model& model, const Content& content, int64_t timestamp);
 
-// I18: a second recovery of the same image changes nothing.
-void check_same(const Contents& first, const Contents& second, Findings& findings);
+// I18: a second recovery of the same image changes nothing, but that retention goes on.
+void check_same(const Model& model, const Contents& first, const Contents& second,
+                Findings& findings);
 
 }  // namespace weir::simtest

@@ -174,6 +174,26 @@ int read_create_topic(Reader& body, std::string& message) {
   return error;
 }
 
+ByteString delete_records_request(const TopicPartition& where, int64_t offset) {
+  Writer writer;
+  by_topic(writer, std::span(&where, 1), kSelf, [&](const TopicPartition& part) {
+    writer.i32(part.partition).i64(offset);
+  });
+  writer.i32(30'000);
+  return writer.take();
+}
+
+DeletedResult read_delete_records(const TopicPartition& where, Reader& body) {
+  DeletedResult result;
+  body.i32();  // throttle time
+  each_partition(body, [&](const TopicPartition& part) {
+    const int64_t low_watermark = body.i64();
+    const int error = body.i16();
+    if (part == where) result = {error, low_watermark};
+  });
+  return result;
+}
+
 ByteString init_producer_id_request() {
   Writer writer;
   writer.null_text().i32(60'000);

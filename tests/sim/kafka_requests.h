@@ -20,6 +20,7 @@ enum class Api : int16_t {
   offset_fetch = 9,
   find_coordinator = 10,
   create_topics = 19,
+  delete_records = 21,
   init_producer_id = 22,
 };
 
@@ -109,6 +110,14 @@ std::map<std::string, TopicInfo> read_metadata(Reader& body);
 ByteString create_topic_request(const std::string& name, int32_t partitions,
                                 const std::map<std::string, std::string>& configs);
 int read_create_topic(Reader& body, std::string& message);
+
+// --- delete records v1 ---
+ByteString delete_records_request(const TopicPartition& where, int64_t offset);
+struct DeletedResult {
+  int error = -1;  // -1: the partition is missing in the answer
+  int64_t low_watermark = -1;
+};
+DeletedResult read_delete_records(const TopicPartition& where, Reader& body);
 
 // --- init producer id v0, v1 ---
 ByteString init_producer_id_request();

@@ -33,8 +33,11 @@ const Batch* Model::find(uint64_t id) const {
   return id == 0 || id > batches_.size() ? nullptr : batches_[id - 1].get();
 }
 
-void Model::sent(Batch& batch) {
-  if (batch.first_sent == 0) batch.first_sent = tick();
+void Model::sent(Batch& batch, int64_t now_ns) {
+  if (batch.first_sent == 0) {
+    batch.first_sent = tick();
+    batch.first_sent_ns = now_ns;
+  }
   ++batch.open_attempts;
 }
 
@@ -92,16 +95,32 @@ void Model::observed(const TopicPartition& where, const BatchView& view) {
   partition.durable_floor = std::max(partition.durable_floor, view.next_offset());
 }
 
-void Model::saw_offsets(const TopicPartition& where, int64_t floor_at_send, int64_t log_start,
+void Model::saw_log_start(const TopicPartition& where, const Floors& at_send,
+                          int64_t log_start) {
+  if (log_start < at_send.log_start) {
+    findings_.report(fmt::format("I7: {}: log start {}, but it was {}", to_string(where),
+                                 log_start, at_send.log_start));
+  }
+  int64_t& floor = partitions_[where].log_start_floor;
+  floor = std::max(floor, log_start);
+}
+
+void Model::cut_sent(const TopicPartition& where, int64_t offset) {
+  int64_t& bound = partitions_[where].cut_bound;
+  bound = offset < 0 ? INT64_MAX : std::max(bound, offset);
+}
+
+void Model::saw_offsets(const TopicPartition& where, const Floors& at_send, int64_t log_start,
                         int64_t last_stable, int64_t high_watermark) {
+  saw_log_start(where, at_send, log_start);
   Partition& partition = partitions_[where];
   if (log_start > last_stable || last_stable > high_watermark) {
     findings_.report(fmt::format("I7: {}: log start {}, last stable {}, high watermark {}",
                                  to_string(where), log_start, last_stable, high_watermark));
   }
-  if (high_watermark < floor_at_send) {
+  if (high_watermark < at_send.durable) {
     findings_.report(fmt::format("I7: {}: high watermark {}, but {} was durable", to_string(where),
-                                 high_watermark, floor_at_send));
+                                 high_watermark, at_send.durable));
   }
   partition.durable_floor = std::max(partition.durable_floor, high_watermark);
 }

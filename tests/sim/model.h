@@ -37,6 +37,7 @@ struct Batch {
   uint64_t first_sent = 0;      // order stamps of the model's own clock; 0: not yet
   uint64_t acked_at = 0;        // 0: not acknowledged
   int64_t acked_offset = -1;
+  int64_t first_sent_ns = 0;    // virtual time
   uint32_t open_attempts = 0;   // sent, and neither refused nor (for the last one) acknowledged
   bool idempotent() const { return stamp.producer_id >= 0; }
   // It may lie in the log: some attempt was not provably refused.
@@ -46,7 +47,21 @@ struct Batch {
 struct Partition {
   std::map<int64_t, uint64_t> observed;   // base offset -> batch id, of everything anybody read
   int64_t durable_floor = 0;              // the high watermark may never be below this again
-  int64_t log_start_floor = 0;
+  int64_t log_start_floor = 0;            // nor the log start below this one
+  int64_t cut_bound = 0;                  // where somebody asked it to be, at most
+};
+
+// What a topic may delete by itself; -1: nothing.
+struct Retention {
+  int64_t age_ms = -1;
+  int64_t size_bytes = -1;
+  bool any() const { return age_ms >= 0 || size_bytes >= 0; }
+};
+
+// What a read may count on that starts now.
+struct Floors {
+  int64_t durable = 0;
+  int64_t log_start = 0;
 };
 
 // One group's offset of one partition.
@@ -64,22 +79,33 @@ class Model {
 
   // --- topics ---
   void topic_acked(const std::string& name, int32_t partitions) { topics_[name] = partitions; }
+  void set_retention(const std::string& name, Retention retention) { retention_[name] = retention; }
+  Retention retention(const std::string& name) const {
+    const auto found = retention_.find(name);
+    return found == retention_.end() ? Retention{} : found->second;
+  }
   const std::map<std::string, int32_t>& topics() const { return topics_; }
 
   // --- producing ---
   Batch& add_batch(const TopicPartition& where, const ProducerStamp& stamp,
                    std::vector<Record> records);
-  void sent(Batch& batch);
+  void sent(Batch& batch, int64_t now_ns);
   void acked(Batch& batch, int64_t offset);
   void refused(Batch& batch);
 
   // --- reading ---
   // What a read of `where` must show at least, for a request that starts now.
-  int64_t durable_floor(const TopicPartition& where) { return partitions_[where].durable_floor; }
+  Floors floors(const TopicPartition& where) {
+    const Partition& partition = partitions_[where];
+    return {partition.durable_floor, partition.log_start_floor};
+  }
   // A batch was delivered to some client.
   void observed(const TopicPartition& where, const BatchView& view);
-  void saw_offsets(const TopicPartition& where, int64_t floor_at_send, int64_t log_start,
+  void saw_offsets(const TopicPartition& where, const Floors& at_send, int64_t log_start,
                    int64_t last_stable, int64_t high_watermark);
+  void saw_log_start(const TopicPartition& where, const Floors& at_send, int64_t log_start);
+  // Somebody asks for a log start; -1: the end, wherever that is.
+  void cut_sent(const TopicPartition& where, int64_t offset);
 
   // --- groups ---
   void commit_sent(const std::string& group, const TopicPartition& where, int64_t value);
@@ -103,6 +129,7 @@ class Model {
   uint64_t acked_count_ = 0;
   uint64_t observed_count_ = 0;
   std::map<std::string, int32_t> topics_;  // acknowledged
+  std::map<std::string, Retention> retention_;
   std::vector<std::unique_ptr<Batch>> batches_;  // by id - 1
   std::map<TopicPartition, Partition> partitions_;
   std::map<std::pair<std::string, TopicPartition>, GroupOffset> groups_;

@@ -32,6 +32,7 @@ constexpr NamedBug kBugs[] = {
     {"ignored_write_result", Bug::ignored_write_result},
     {"dedup_window_not_restored", Bug::dedup_window_not_restored},
     {"missing_directory_flush", Bug::missing_directory_flush},
+    {"start_moved_before_durable", Bug::start_moved_before_durable},
 };
 
 #ifdef WEIR_PLANTED_BUGS

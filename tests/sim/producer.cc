@@ -13,6 +13,8 @@ bool is_retriable(int error) {
          error == codes::kNotLeader || error == codes::kStorageError;
 }
 
+constexpr int64_t kFarFuture = 4'102'444'800'000;  // the year 2100
+
 }  // namespace
 
 Producer::Producer(Context& context, std::string name, bool idempotent)
@@ -36,8 +38,11 @@ void Producer::find_lanes() {
 std::vector<Record> Producer::make_records() {
   const Scenario& scenario = context_.scenario;
   std::vector<Record> records(random_.between(1, scenario.records_max));
+  const bool odd = scenario.odd_time_chance > 0 && random_.chance(scenario.odd_time_chance);
+  const int64_t odd_time = odd && random_.chance(0.5) ? kFarFuture : -1;
   for (Record& record : records) {
     record.timestamp = context_.world.clock().wall_ms() - static_cast<int64_t>(random_.below(1000));
+    if (odd) record.timestamp = odd_time;
     record.value.resize(random_.between(0, scenario.value_size_max));
     const uint64_t salt = random_.next();
     for (size_t i = 0; i < record.value.size(); ++i) {
@@ -64,7 +69,7 @@ bool Producer::make_batch(Lane& lane) {
 void Producer::send_parts(const std::vector<Part>& parts) {
   std::vector<ProducePart> wire;
   for (const Part& part : parts) {
-    context_.model.sent(*part.batch);
+    context_.model.sent(*part.batch, context_.world.now_ns());
     trace(context_, fmt::format("{} sends {}{}", name(), describe(*part.batch),
                                 part.repeat ? " again" : ""));
     wire.push_back({part.lane->where, part.batch->bytes});

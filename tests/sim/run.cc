@@ -57,6 +57,9 @@ void Run::create_clients() {
   add(scenario_.committers, [&](uint32_t i) {
     return std::make_unique<Committer>(context_, fmt::format("group-{}", i));
   });
+  add(scenario_.trimmers, [&](uint32_t i) {
+    return std::make_unique<Trimmer>(context_, fmt::format("trimmer-{}", i));
+  });
   add(scenario_.hostile_clients, [&](uint32_t i) {
     return std::make_unique<Hostile>(context_, fmt::format("hostile-{}", i));
   });
@@ -184,7 +187,7 @@ void Run::check_second_recovery() {
   if (!start_engine(nullptr) || await_ready() != Phase::finished) return;
   Contents second;
   if (audit(&second) != Phase::finished || findings_.any()) return;
-  check_same(first, second, findings_);
+  check_same(model_, first, second, findings_);
 }
 
 void Run::life(size_t number) {

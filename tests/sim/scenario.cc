@@ -79,6 +79,23 @@ void draw_crashes(RandomStream& random, Scenario& s) {
   s.stop_cleanly = random.chance(0.6);
 }
 
+// Streams of its own, so that a seed means the same as before to everything else.
+void draw_retention(uint64_t seed, Scenario& s) {
+  RandomStream random(seed, "retention");
+  if (random.chance(0.4)) return;
+  for (TopicPlan& topic : s.topics) {
+    if (random.chance(0.4)) topic.retention_ms = static_cast<int64_t>(pick(random, 0, 100, 2'000));
+    if (random.chance(0.4)) {
+      topic.retention_bytes = static_cast<int64_t>(random.below(5) * s.segment_bytes);
+    }
+  }
+  s.trimmers = draw(random, 0, 2);
+  if (random.chance(0.3)) s.odd_time_chance = 0.1;
+  if (random.chance(0.4)) s.segment_ms = static_cast<int64_t>(pick(random, 1, 20, 1'000));
+  s.retention_check_ms = static_cast<int64_t>(pick(random, 2, 20, 300));
+  s.file_delete_delay_ms = static_cast<int64_t>(pick(random, 0, 0, 50));
+}
+
 }  // namespace
 
 Scenario draw_scenario(uint64_t seed, Mode mode) {
@@ -96,6 +113,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_workload(random, s);
   draw_sizes(random, s);
   draw_crashes(random, s);
+  draw_retention(seed, s);
   s.rot = random.chance(0.15);
   s.disk_fills = random.chance(0.15);
   s.disk_errors = !s.crashes.empty() && random.chance(0.15);
@@ -111,6 +129,8 @@ std::string to_string(const Scenario& s) {
   std::string topics;
   for (const TopicPlan& topic : s.topics) {
     topics += fmt::format("{}{}x{}", topics.empty() ? "" : ",", topic.name, topic.partitions);
+    if (topic.retention_ms >= 0) topics += fmt::format("/{}ms", topic.retention_ms);
+    if (topic.retention_bytes >= 0) topics += fmt::format("/{}b", topic.retention_bytes);
   }
   std::string crashes;
   for (const CrashPlan& crash : s.crashes) {
@@ -124,7 +144,8 @@ std::string to_string(const Scenario& s) {
       "hostile={} batches={} records<={} value<={} pipeline={} parts={} duplicates={} think_us={} "
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
-      "rot={} disk_fills={} disk_errors={}\n  faults: {}",
+      "rot={} disk_fills={} disk_errors={} trimmers={} odd_times={} segment_ms={} check_ms={} "
+      "delete_delay_ms={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
@@ -132,7 +153,8 @@ std::string to_string(const Scenario& s) {
       s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,
       s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
       s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
-      s.disk_errors,
+      s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms, s.retention_check_ms,
+      s.file_delete_delay_ms,
       io::sim::to_string(s.world.faults));
 }
 

@@ -15,6 +15,8 @@ enum class Mode : uint8_t { lite, swarm };
 struct TopicPlan {
   std::string name;
   int32_t partitions = 1;
+  int64_t retention_ms = -1;     // -1: no limit
+  int64_t retention_bytes = -1;
 };
 
 // How the process of one incarnation ends, when it does not run to the end of the workload.
@@ -38,12 +40,14 @@ struct Scenario {
   uint32_t consumers = 0;
   uint32_t committers = 0;
   uint32_t hostile_clients = 0;
+  uint32_t trimmers = 0;          // delete records
   uint32_t batches_per_producer = 0;
   uint32_t records_max = 1;
   uint32_t value_size_max = 100;
   uint32_t pipeline_max = 1;
   uint32_t parts_max = 1;         // partitions in one produce request
   double duplicate_chance = 0;    // an idempotent producer sends an acknowledged batch again
+  double odd_time_chance = 0;     // of a batch whose records are of no time or of the far future
   int64_t think_ns = 1'000'000;
   int produce_version = 7;
 
@@ -58,6 +62,9 @@ struct Scenario {
   uint64_t flush_bytes = 64 << 10;
   uint64_t tail_cache_bytes = 1 << 20;
   int32_t offsets_partitions = 2;
+  int64_t segment_ms = INT64_MAX;
+  int64_t retention_check_ms = 1'000;
+  int64_t file_delete_delay_ms = 0;
 
   std::vector<CrashPlan> crashes;
   bool recover_twice = false;     // kill once more right after recovery and compare

@@ -33,6 +33,7 @@ class FakePartitions {
     io.mailboxes.listen<&FakePartitions::on_offsets>(ports::kListOffsets, *this);
     io.mailboxes.listen<&FakePartitions::on_epoch_end>(ports::kEpochEnd, *this);
     io.mailboxes.listen<&FakePartitions::on_log_sizes>(ports::kLogSizes, *this);
+    io.mailboxes.listen<&FakePartitions::on_delete_records>(ports::kDeleteRecords, *this);
   }
 
   Log& log(uint32_t topic, int32_t partition) {
@@ -186,6 +187,19 @@ class FakePartitions {
       request.offset = log->start;
       request.found_timestamp = log::BatchView(log->batches[0]).max_timestamp();
       request.leader_epoch = 4;
+    }
+    io_.mailboxes.reply(request);
+  }
+  void on_delete_records(io::Message& message) {
+    auto& request = static_cast<partition::DeleteRecordsRequest&>(message);
+    Log* const log = find(request.key);
+    if (log == nullptr) {
+      request.error = model::ErrorCode::unknown_topic_or_partition;
+    } else if (request.offset > log->next) {
+      request.error = model::ErrorCode::offset_out_of_range;
+    } else {
+      log->start = request.offset == model::kNoOffset ? log->next : request.offset;
+      request.low_watermark = log->start;
     }
     io_.mailboxes.reply(request);
   }

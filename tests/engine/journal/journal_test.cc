@@ -233,6 +233,53 @@ TEST(Journal, a_source_that_goes_holds_nothing_back) {
   }
 }
 
+// Its commit is over and it goes at once, before the next source of the commit could say what it
+// needs.
+class Leaver : public TestSource {
+ public:
+  Leaver(Journal& journal, int32_t index) : TestSource(journal, index), leaves_(journal) {}
+  void committed(const Part& part) override {
+    TestSource::committed(part);
+    leaves_.forget(*this);
+  }
+
+ private:
+  Journal& leaves_;
+};
+
+TEST(Journal, a_source_that_goes_takes_nothing_of_the_others_along) {
+  JournalWorld world(12);
+  Leaver leaver(world.journal(), 7);
+  leaver.append(1'000);
+  world.source(0).append(1'000);
+  ASSERT_TRUE(world.run_until([&] { return world.all_acked() && leaver.acked() == 1'000; }));
+  world.source(0).append(1'000);
+  ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }));
+  const Bytes file = world.sim().disk().content(JournalWorld::kPath);
+  RecordHeader first;
+  RecordHeader second;
+  const auto header = [&](uint64_t at, RecordHeader& out) {
+    return decode_header(std::span(file).subspan(at, io::kBlockSize), log_id(), 1, at, out);
+  };
+  ASSERT_EQ(header(kRecordsBegin, first), RecordFault::none);
+  ASSERT_EQ(first.entry_count, 2u) << "one commit of both";
+  ASSERT_EQ(header(kRecordsBegin + first.size, second), RecordFault::none);
+  EXPECT_EQ(second.tail_sequence, first.sequence) << "the first record is needed";
+}
+
+TEST(Journal, a_source_that_let_go_holds_nothing_back) {
+  JournalWorld world(14);
+  world.source(1).append(3'000);
+  ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }));
+  EXPECT_NE(world.source(1).oldest_needed(), 0u);
+  world.journal().release(world.source(1));
+  EXPECT_EQ(world.source(1).oldest_needed(), 0u);
+  for (int round = 0; round < 100; ++round) {
+    world.source(0).append(9'000);
+    ASSERT_TRUE(world.run_until([&] { return world.all_acked(); })) << "round " << round;
+  }
+}
+
 TEST(Journal, after_a_failed_write_nothing_is_acknowledged) {
   JournalWorld world(13);
   world.source(0).append(1'000);

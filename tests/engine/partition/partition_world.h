@@ -254,13 +254,17 @@ class PartitionWorld {
         : journal(world.world_.core(0), world.options_.journal),
           pool(world.options_.buffers_kept),
           tail_cache{.budget_bytes = world.options_.partition.tail_cache_bytes, .by_age = {}},
-          services{world.world_.core(0), journal, pool, tail_cache, metrics,
-                   log::topics_directory("/data")},
+          remover(world.world_.core(0)),
+          retention_clock(world.world_.core(0).clock),
+          services{world.world_.core(0), journal, pool, tail_cache, metrics, remover,
+                   retention_clock, log::topics_directory("/data")},
           table(services, world.options_.partition, "/data") {}
     journal::Journal journal;
     log::BufferPool pool;
     TailCache tail_cache;
     Metrics metrics;
+    log::SegmentRemover remover;
+    RetentionClock retention_clock;
     Services services;
     PartitionTable table;
   };

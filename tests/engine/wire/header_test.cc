@@ -110,7 +110,6 @@ TEST(Header, KeysAndVersionsNobodyServesAreTold) {
   EXPECT_EQ(support("0003000e00000007" "00026162" "00"), Support::unsupported_version);
   EXPECT_EQ(support("0000000200000007" "00026162"), Support::unsupported_version);  // Produce 2
   EXPECT_EQ(support("0000000300000007" "00026162"), Support::served);
-  EXPECT_EQ(support("0015000000000007" "00026162"), Support::not_served);  // DeleteRecords
 }
 
 TEST(Header, ApiVersionsTooNewIsParsedForItsAnswer) {

@@ -1,0 +1,105 @@
+#include "engine/log/segment_remover.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "io/base/assert.h"
+#include "io/base/logging.h"
+
+namespace weir::log {
+
+SegmentRemover::SegmentRemover(io::CoreIo& core) : core_(core) {
+  op_.bind<&SegmentRemover::on_step>(*this);
+  timer_.bind<&SegmentRemover::on_timer>(*this);
+}
+
+bool SegmentRemover::later(const Work& a, const Work& b) {
+  return std::pair(a.due, a.number) > std::pair(b.due, b.number);
+}
+
+void SegmentRemover::remove(std::string directory, model::Offset base_offset, uint64_t size,
+                            io::Instant due) {
+  queue_.push_back({due, next_number_++, std::move(directory), base_offset, size});
+  std::ranges::push_heap(queue_, later);
+  if (stage_ == Stage::idle && !stopped_) core_.loop.timers().arm(timer_, queue_.front().due);
+}
+
+void SegmentRemover::stop() {
+  stopped_ = true;
+  queue_.clear();
+  core_.loop.timers().cancel(timer_);
+}
+
+void SegmentRemover::on_timer() { begin(); }
+
+void SegmentRemover::begin() {
+  stage_ = Stage::idle;
+  if (queue_.empty() || stopped_) return;
+  if (queue_.front().due > core_.clock.now()) {
+    return core_.loop.timers().arm(timer_, queue_.front().due);
+  }
+  std::ranges::pop_heap(queue_, later);
+  work_ = std::move(queue_.back());
+  queue_.pop_back();
+  stage_ = Stage::syncing_directory;
+  core_.disk.sync_directory(op_, work_.directory.c_str());
+}
+
+void SegmentRemover::open() {
+  if (work_.size <= kStep) return remove_file(Stage::removing_ledger);
+  stage_ = Stage::opening;
+  path_ = segment_file(work_.directory, work_.base_offset, kLogSuffix);
+  core_.disk.open(op_, path_.c_str(), {});
+}
+
+void SegmentRemover::cut() {
+  work_.size -= kStep;
+  stage_ = Stage::truncating;
+  core_.disk.truncate(op_, file_, work_.size);
+}
+
+// The ledger first: it must not outlive the file by whose name recovery finds both.
+void SegmentRemover::remove_file(Stage stage) {
+  stage_ = stage;
+  path_ = segment_file(work_.directory, work_.base_offset,
+                       stage == Stage::removing_ledger ? kLedgerSuffix : kLogSuffix);
+  core_.disk.remove(op_, path_.c_str());
+}
+
+void SegmentRemover::on_step(io::Op& op) {
+  const int32_t result = op.result();
+  switch (stage_) {
+    case Stage::syncing_directory:
+      if (result >= 0 && !stopped_) return open();
+      if (result < 0 && result != -ENOENT) {
+        base::log_warning("log", "files of a dead segment stay directory={} segment={} error={}",
+                          work_.directory, work_.base_offset.value(), -result);
+      }
+      return begin();
+    case Stage::opening:
+      if (result < 0) return remove_file(Stage::removing_ledger);
+      file_ = io::FileId(result);
+      return cut();
+    case Stage::truncating:
+      // A stop leaves a shorter file, which is as dead as a whole one.
+      if (result >= 0 && work_.size > kStep && !stopped_) return cut();
+      stage_ = Stage::closing;
+      return core_.disk.close(op_, std::exchange(file_, io::kNoFile));
+    case Stage::closing:
+      if (stopped_) return begin();
+      return remove_file(Stage::removing_ledger);
+    case Stage::removing_ledger: return remove_file(Stage::removing_log);
+    case Stage::removing_log:
+      // Its directory may have gone with the topic.
+      if (result < 0 && result != -ENOENT) {
+        base::log_warning("log", "cannot remove file={} error={}", path_, -result);
+      }
+      return begin();
+    case Stage::idle: break;
+  }
+  UNREACHABLE("segment remover stage {}", static_cast<int>(stage_));
+}
+
+}  // namespace weir::log

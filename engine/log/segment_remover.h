@@ -1,0 +1,73 @@
+#pragma once
+// SegmentRemover: takes the files of segments that are no part of a log any more from the disk:
+// when their time has come, one file after another, large ones cut shorter in steps first, so that
+// neither a core nor the file system stands still for the blocks of a whole segment. The log start
+// that makes them dead is durable before they come here; what a crash or a stop leaves behind,
+// recovery finds below the start. Before a file is touched its directory is synced: other names in
+// it, above all that of a producer snapshot, stand for what is lost with the file. One per core;
+// may outlive the partitions whose files it has.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/model/ids.h"
+#include "io/core_io.h"
+
+namespace weir::log {
+
+class SegmentRemover {
+ public:
+  // A file loses at most so much at a time.
+  static constexpr uint64_t kStep = uint64_t{16} << 20;
+
+  explicit SegmentRemover(io::CoreIo& core);
+  SegmentRemover(const SegmentRemover&) = delete;
+
+  // Nobody has the segment open. `size` of its file, bytes; `due`: not before.
+  void remove(std::string directory, model::Offset base_offset, uint64_t size, io::Instant due);
+  // Before the core stops: what is under way ends, the rest is left to the next start.
+  void stop();
+  // Nothing under way, though files may wait for their time.
+  bool idle() const { return stage_ == Stage::idle; }
+  size_t waiting() const { return queue_.size(); }
+
+ private:
+  enum class Stage : uint8_t {
+    idle,
+    syncing_directory,
+    opening,
+    truncating,
+    closing,
+    removing_ledger,
+    removing_log
+  };
+  struct Work {
+    io::Instant due;
+    uint64_t number = 0;  // in the order they came, so that equal times keep it
+    std::string directory;
+    model::Offset base_offset;
+    uint64_t size = 0;
+  };
+  static bool later(const Work& a, const Work& b);
+
+  void on_timer();
+  void on_step(io::Op& op);
+  void begin();
+  void open();
+  void cut();
+  void remove_file(Stage stage);
+
+  io::CoreIo& core_;
+  io::Op op_;
+  io::Timer timer_;
+  Stage stage_ = Stage::idle;
+  std::vector<Work> queue_;  // a heap, the earliest first
+  Work work_;                // under way
+  std::string path_;
+  io::FileId file_ = io::kNoFile;
+  uint64_t next_number_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace weir::log

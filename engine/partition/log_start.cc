@@ -1,0 +1,105 @@
+#include "engine/partition/log_start.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/partition/segment_keeper.h"
+#include "io/base/assert.h"
+#include "io/base/logging.h"
+
+namespace weir::partition {
+
+using model::ErrorCode;
+
+namespace {
+
+constexpr int64_t kMsInNs = 1'000'000;
+constexpr int64_t kDelayMsMax = std::numeric_limits<int64_t>::max() / kMsInNs / 2;
+
+}  // namespace
+
+LogStart::LogStart(Services& services, log::Log& log, Owner& owner)
+    : services_(services), log_(log), owner_(owner), marker_(services.io) {
+  op_.bind<&LogStart::on_marked>(*this);
+}
+
+void LogStart::restore(std::vector<model::Offset> markers, const std::vector<DeadFile>& dead) {
+  markers_ = std::move(markers);
+  wanted_ = log_.start_offset();
+  dead_ = dead;
+}
+
+void LogStart::move(model::Offset offset) {
+  ASSERT(offset <= log_.end_offset());
+  if (offset <= log_.start_offset() || offset <= wanted_) return;
+  wanted_ = offset;
+  if (!marker_.busy()) write_marker();
+}
+
+void LogStart::move(model::Offset offset, DeleteRecordsRequest& request) {
+  if (offset <= log_.start_offset()) return answer(request, ErrorCode::none);
+  waiting_.push_back({&request, offset});
+  move(offset);
+}
+
+void LogStart::write_marker() {
+  writing_ = wanted_;
+  marker_.start(log_.directory(), writing_, markers_, op_);
+}
+
+void LogStart::on_marked(io::Op& op) {
+  if (op.result() < 0) {
+    base::log_error("partition", "cannot move log start directory={} offset={} error={}",
+                    log_.directory(), writing_.value(), -op.result());
+    wanted_ = log_.start_offset();
+    fail_waiting(ErrorCode::kafka_storage_error);
+    if (!lacks_resource(-op.result())) owner_.on_start_failed(-op.result());
+    return owner_.on_start_moved();
+  }
+  markers_.assign(1, writing_);
+  log_.advance_start(writing_);
+  ++services_.metrics.start_moves;
+  std::erase_if(waiting_, [&](const Waiting& waiting) {
+    if (waiting.offset > log_.start_offset()) return false;
+    answer(*waiting.request, ErrorCode::none);
+    return true;
+  });
+  if (wanted_ > writing_) write_marker();
+  retire();
+  owner_.on_start_moved();
+}
+
+void LogStart::answer(DeleteRecordsRequest& request, ErrorCode error) {
+  request.error = error;
+  request.low_watermark = error == ErrorCode::none ? log_.start_offset() : model::kNoOffset;
+  services_.io.mailboxes.reply(request);
+}
+
+void LogStart::fail_waiting(ErrorCode error) {
+  for (const Waiting& waiting : std::exchange(waiting_, {})) answer(*waiting.request, error);
+}
+
+void LogStart::retire() {
+  if (!dead_.empty() && owner_.producers_kept(log_.segments().front()->base_offset)) {
+    for (const DeadFile& file : std::exchange(dead_, {})) {
+      services_.remover.remove(log_.directory(), file.base_offset, file.size,
+                               services_.io.clock.now());
+    }
+  }
+  while (log_.dead_end() && owner_.producers_kept(*log_.dead_end())) {
+    auto segment = log_.take_dead();
+    ++services_.metrics.segments_dropped;
+    services_.metrics.dropped_bytes += segment->end;
+    const int64_t delay_ns = std::clamp<int64_t>(delete_delay_ms_, 0, kDelayMsMax) * kMsInNs;
+    retired_.push_back({std::move(segment), services_.io.clock.now() + delay_ns});
+  }
+  std::erase_if(retired_, [&](const Retired& retired) {
+    if (retired.segment->users > 0) return false;
+    services_.remover.remove(log_.directory(), retired.segment->base_offset, retired.segment->end,
+                             retired.due);
+    return true;
+  });
+}
+
+}  // namespace weir::partition
