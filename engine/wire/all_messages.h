@@ -5,6 +5,8 @@
 #include <cstddef>
 
 #include "engine/wire/api_key.h"
+#include "engine/wire/messages/add_offsets_to_txn.h"
+#include "engine/wire/messages/add_partitions_to_txn.h"
 #include "engine/wire/messages/alter_configs.h"
 #include "engine/wire/messages/api_versions.h"
 #include "engine/wire/messages/create_partitions.h"
@@ -16,6 +18,9 @@
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/describe_groups.h"
 #include "engine/wire/messages/describe_log_dirs.h"
+#include "engine/wire/messages/describe_producers.h"
+#include "engine/wire/messages/describe_transactions.h"
+#include "engine/wire/messages/end_txn.h"
 #include "engine/wire/messages/fetch.h"
 #include "engine/wire/messages/find_coordinator.h"
 #include "engine/wire/messages/heartbeat.h"
@@ -26,6 +31,7 @@
 #include "engine/wire/messages/list_groups.h"
 #include "engine/wire/messages/list_offsets.h"
 #include "engine/wire/messages/list_partition_reassignments.h"
+#include "engine/wire/messages/list_transactions.h"
 #include "engine/wire/messages/metadata.h"
 #include "engine/wire/messages/offset_commit.h"
 #include "engine/wire/messages/offset_delete.h"
@@ -33,8 +39,11 @@
 #include "engine/wire/messages/offset_for_leader_epoch.h"
 #include "engine/wire/messages/produce.h"
 #include "engine/wire/messages/sync_group.h"
+#include "engine/wire/messages/txn_offset_commit.h"
+#include "engine/wire/messages/write_txn_markers.h"
 #include "engine/wire/records/group_metadata.h"
 #include "engine/wire/records/offset_commit.h"
+#include "engine/wire/records/transaction_state.h"
 
 namespace weir::wire {
 
@@ -76,6 +85,11 @@ using AllRequests = MessageList<
     DeleteRecordsRequest,
     InitProducerIdRequest,
     OffsetForLeaderEpochRequest,
+    AddPartitionsToTxnRequest,
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    WriteTxnMarkersRequest,
+    TxnOffsetCommitRequest,
     DescribeConfigsRequest,
     AlterConfigsRequest,
     DescribeLogDirsRequest,
@@ -84,7 +98,10 @@ using AllRequests = MessageList<
     IncrementalAlterConfigsRequest,
     ListPartitionReassignmentsRequest,
     OffsetDeleteRequest,
-    DescribeClusterRequest>;
+    DescribeClusterRequest,
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest>;
 
 using AllResponses = MessageList<
     ProduceResponse,
@@ -106,6 +123,11 @@ using AllResponses = MessageList<
     DeleteRecordsResponse,
     InitProducerIdResponse,
     OffsetForLeaderEpochResponse,
+    AddPartitionsToTxnResponse,
+    AddOffsetsToTxnResponse,
+    EndTxnResponse,
+    WriteTxnMarkersResponse,
+    TxnOffsetCommitResponse,
     DescribeConfigsResponse,
     AlterConfigsResponse,
     DescribeLogDirsResponse,
@@ -114,10 +136,14 @@ using AllResponses = MessageList<
     IncrementalAlterConfigsResponse,
     ListPartitionReassignmentsResponse,
     OffsetDeleteResponse,
-    DescribeClusterResponse>;
+    DescribeClusterResponse,
+    DescribeProducersResponse,
+    DescribeTransactionsResponse,
+    ListTransactionsResponse>;
 
 using AllRecords =
-    MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue>;
+    MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue,
+                TransactionLogKey, TransactionLogValue>;
 
 static_assert(AllRequests::kCount == kApis.size() && AllResponses::kCount == kApis.size());
 

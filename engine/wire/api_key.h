@@ -29,6 +29,11 @@ enum class ApiKey : int16_t {
   delete_records = 21,
   init_producer_id = 22,
   offset_for_leader_epoch = 23,
+  add_partitions_to_txn = 24,
+  add_offsets_to_txn = 25,
+  end_txn = 26,
+  write_txn_markers = 27,
+  txn_offset_commit = 28,
   describe_configs = 32,
   alter_configs = 33,
   describe_log_dirs = 35,
@@ -38,6 +43,9 @@ enum class ApiKey : int16_t {
   list_partition_reassignments = 46,
   offset_delete = 47,
   describe_cluster = 60,
+  describe_producers = 61,
+  describe_transactions = 65,
+  list_transactions = 66,
 };
 
 inline constexpr int16_t kNeverFlexible = 0x7fff;
@@ -82,6 +90,11 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::delete_records, "DeleteRecords", 0, 2, 0, 2, false},
     ApiInfo{ApiKey::init_producer_id, "InitProducerId", 0, 5, 0, 2, true},
     ApiInfo{ApiKey::offset_for_leader_epoch, "OffsetForLeaderEpoch", 0, 4, 0, 4, true},
+    ApiInfo{ApiKey::add_partitions_to_txn, "AddPartitionsToTxn", 0, 5, 0, 3, false},
+    ApiInfo{ApiKey::add_offsets_to_txn, "AddOffsetsToTxn", 0, 4, 0, 3, false},
+    ApiInfo{ApiKey::end_txn, "EndTxn", 0, 5, 0, 3, false},
+    ApiInfo{ApiKey::write_txn_markers, "WriteTxnMarkers", 0, 2, 0, 1, false},
+    ApiInfo{ApiKey::txn_offset_commit, "TxnOffsetCommit", 0, 5, 0, 3, false},
     ApiInfo{ApiKey::describe_configs, "DescribeConfigs", 0, 4, 0, 4, true},
     ApiInfo{ApiKey::alter_configs, "AlterConfigs", 0, 2, 0, 2, false},
     ApiInfo{ApiKey::describe_log_dirs, "DescribeLogDirs", 0, 4, 0, 2, false},
@@ -91,6 +104,9 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::list_partition_reassignments, "ListPartitionReassignments", 0, 0, 0, 0, true},
     ApiInfo{ApiKey::offset_delete, "OffsetDelete", 0, 0, 0, kNeverFlexible, false},
     ApiInfo{ApiKey::describe_cluster, "DescribeCluster", 0, 2, 0, 0, true},
+    ApiInfo{ApiKey::describe_producers, "DescribeProducers", 0, 0, 0, 0, false},
+    ApiInfo{ApiKey::describe_transactions, "DescribeTransactions", 0, 0, 0, 0, false},
+    ApiInfo{ApiKey::list_transactions, "ListTransactions", 0, 2, 0, 0, false},
 };
 
 inline constexpr int16_t kApiKeyMax = static_cast<int16_t>(kApis.back().key);
