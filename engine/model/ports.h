@@ -18,5 +18,9 @@ inline constexpr io::Port kCatalogApply{9};   // catalog::ApplyUpdate, from core
 inline constexpr io::Port kProducerIds{10};   // catalog::ProducerIdBlock, to core 0
 inline constexpr io::Port kControl{11};       // broker: start, stop, metrics
 inline constexpr io::Port kListGroups{12};    // group::ListGroupsCall, to every core
+inline constexpr io::Port kWriteMarker{13};   // partition::MarkerRequest
+inline constexpr io::Port kGroupMarker{14};   // partition::MarkerRequest, of __consumer_offsets
+inline constexpr io::Port kDescribeProducers{15};  // partition::ProducersRequest
+inline constexpr io::Port kTransaction{16};   // transaction::TransactionCall
 
 }  // namespace weir::model::ports

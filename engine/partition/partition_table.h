@@ -51,6 +51,8 @@ class PartitionTable : private Partition::QuietListener {
   void on_cancel_watch(io::Message& message);
   void on_list_offsets(io::Message& message);
   void on_epoch_end(io::Message& message);
+  void on_write_marker(io::Message& message);
+  void on_describe_producers(io::Message& message);
   void on_partition_quiet(Partition& partition) override;
   void on_reap(io::Op& op);
   bool must_look_again(const WatchItem& item);
