@@ -14,6 +14,8 @@
 #include "engine/broker/http.h"
 #include "engine/broker/metrics.h"
 #include "engine/broker/offsets_log.h"
+#include "engine/broker/topic_replay.h"
+#include "engine/broker/transactions_host.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_applier.h"
 #include "engine/catalog/producer_ids.h"
@@ -23,6 +25,7 @@
 #include "engine/journal/journal.h"
 #include "engine/log/batch_validator.h"
 #include "engine/partition/partition_table.h"
+#include "engine/transaction/transaction_coordinator.h"
 #include "io/core_io.h"
 
 namespace weir::broker {
@@ -51,8 +54,9 @@ class Core : private catalog::CatalogListener {
   enum class State : uint8_t {
     built,
     opening_journal,
-    replaying,
     carrying,
+    replaying_groups,
+    replaying_transactions,
     ready,
     serving,
     closing_connections,
@@ -73,6 +77,10 @@ class Core : private catalog::CatalogListener {
     std::vector<model::SettingInfo> settings;
     OffsetsLog offsets_log;
     group::GroupCoordinator groups;
+    TransactionsHost transactions_host;
+    transaction::TransactionCoordinator transactions;
+    CoordinatorSink<group::GroupCoordinator> groups_sink;
+    CoordinatorSink<transaction::TransactionCoordinator> transactions_sink;
     handlers::Context context;
     connection::Acceptor acceptor;
     std::unique_ptr<HttpServer> http;  // core 0
@@ -81,7 +89,9 @@ class Core : private catalog::CatalogListener {
   void on_control(io::Message& message);
   void boot(ControlCall& call);
   void on_step(io::Op& op);
+  void start_replay(std::string_view topic, ReplaySink& sink);
   void on_replayed(io::Op& op);
+  void serve_groups();
   void settle();
   void build_partitions();
   void create_partition(const catalog::Topic& topic, model::PartitionIndex index);
@@ -113,7 +123,7 @@ class Core : private catalog::CatalogListener {
   partition::Services services_;
   partition::PartitionTable table_;
   std::unique_ptr<Serving> serving_;
-  std::unique_ptr<OffsetsReplay> replay_;
+  std::unique_ptr<TopicReplay> replay_;
 
   ControlCall* call_ = nullptr;  // being worked on
   io::Op step_op_;

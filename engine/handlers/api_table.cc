@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/add_offsets_to_txn.h"
+#include "engine/handlers/add_partitions_to_txn.h"
 #include "engine/handlers/api_versions.h"
 #include "engine/handlers/create_partitions.h"
 #include "engine/handlers/create_topics.h"
@@ -11,6 +13,9 @@
 #include "engine/handlers/describe_cluster.h"
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
+#include "engine/handlers/describe_producers.h"
+#include "engine/handlers/describe_transactions.h"
+#include "engine/handlers/end_txn.h"
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
@@ -21,12 +26,15 @@
 #include "engine/handlers/list_groups.h"
 #include "engine/handlers/list_offsets.h"
 #include "engine/handlers/list_partition_reassignments.h"
+#include "engine/handlers/list_transactions.h"
 #include "engine/handlers/metadata.h"
 #include "engine/handlers/offset_commit.h"
 #include "engine/handlers/offset_fetch.h"
 #include "engine/handlers/offset_for_leader_epoch.h"
 #include "engine/handlers/produce.h"
 #include "engine/handlers/sync_group.h"
+#include "engine/handlers/txn_offset_commit.h"
+#include "engine/handlers/write_txn_markers.h"
 
 namespace weir::handlers {
 
@@ -53,12 +61,20 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::delete_topics, &start_delete_topics},
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
+    ApiRow{ApiKey::add_partitions_to_txn, &start_add_partitions_to_txn},
+    ApiRow{ApiKey::add_offsets_to_txn, &start_add_offsets_to_txn},
+    ApiRow{ApiKey::end_txn, &start_end_txn},
+    ApiRow{ApiKey::write_txn_markers, &start_write_txn_markers},
+    ApiRow{ApiKey::txn_offset_commit, &start_txn_offset_commit},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},
     ApiRow{ApiKey::create_partitions, &start_create_partitions},
     ApiRow{ApiKey::delete_groups, &start_delete_groups},
     ApiRow{ApiKey::incremental_alter_configs, &start_incremental_alter_configs},
     ApiRow{ApiKey::list_partition_reassignments, &start_list_partition_reassignments},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
+    ApiRow{ApiKey::describe_producers, &start_describe_producers},
+    ApiRow{ApiKey::describe_transactions, &start_describe_transactions},
+    ApiRow{ApiKey::list_transactions, &start_list_transactions},
 };
 
 // Described as served and started here: one is not without the other.

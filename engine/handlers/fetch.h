@@ -70,6 +70,7 @@ class FetchHandler final : public Handler {
   void one_back();
   void respond();
   void report(const FetchEntry& entry, Response::Partition& out, uint64_t& left, bool& first);
+  [[nodiscard]] bool report_aborted(const partition::ReadItem& item, Response::Partition& out);
   [[nodiscard]] wire::RecordsChain chain(std::span<const io::Slice> pieces);
 
   wire::FetchRequest in_;
