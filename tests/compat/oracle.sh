@@ -18,8 +18,8 @@ known=$compat/oracle-known.txt
 command -v python3 >/dev/null || skip "python3 is not installed"
 
 # Probes of APIs that are not served yet, or that need one to prepare what they look at.
-not_served='sasl\.|describe-topic-partitions|deleterecords|fetch\.(transactions|committed-while)'
-not_served+='|listoffsets\.(isolation|after-delete)|offsetfetch\.pending|offsetdelete|txn\.'
+not_served='sasl\.|describe-topic-partitions|deleterecords'
+not_served+='|listoffsets\.after-delete|offsetdelete'
 not_served+='|alterconfigs|listconfigresources|describelogdirs|alterreplicalogdirs|electleaders'
 not_served+='|reassignments$|describequorum|updatefeatures|unregisterbroker|addraftvoter'
 not_served+='|removeraftvoter|quotas|scram|acls|delegation-token|telemetry|consumergroup|sharegroup'
