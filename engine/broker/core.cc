@@ -70,6 +70,7 @@ void Core::on_control(io::Message& message) {
       call.status = serve(call);
       return io_.mailboxes.reply(call);
     case ControlCall::Kind::stop: return stop(call);
+    case ControlCall::Kind::flush: return flush(call);
     case ControlCall::Kind::end_loop:
       io_.mailboxes.reply(call);
       return io_.loop.stop();
@@ -154,8 +155,7 @@ void Core::on_step(io::Op& op) {
       }
       [[fallthrough]];
     case State::closing_http:
-      state_ = State::flushing;
-      table_.prepare_stop();
+      state_ = State::settling;
       return settle();
     case State::flushing:
       state_ = State::draining;
@@ -171,6 +171,8 @@ void Core::on_step(io::Op& op) {
     case State::replaying_transactions:
     case State::ready:
     case State::serving:
+    case State::settling:
+    case State::settled:
     case State::stopped: break;
   }
   UNREACHABLE("core state {}", static_cast<int>(state_));
@@ -206,10 +208,15 @@ void Core::serve_groups() {
   }
 }
 
-// Partitions finish what they have begun with their files; there is no one event to wait for.
+// Coordinators finish what they have asked of other cores, then partitions what they have begun
+// with their files; there is no one event to wait for.
 void Core::settle() {
   const bool idle = serving_->groups.idle() && serving_->transactions.idle();
-  if (table_.quiet() && idle) return io_.loop.post(step_op_);
+  if (state_ == State::settling && idle) {
+    state_ = State::settled;
+    return reply({});
+  }
+  if (state_ == State::flushing && idle && table_.quiet()) return io_.loop.post(step_op_);
   io_.loop.timers().arm_after(settle_timer_, kSettlePoll_ns);
 }
 
@@ -257,6 +264,17 @@ void Core::stop(ControlCall& call) {
   }
   state_ = State::closing_connections;
   serving_->acceptor.stop(step_op_);
+}
+
+// Nobody asks this core's partitions for anything any more.
+void Core::flush(ControlCall& call) {
+  ASSERT(call_ == nullptr);
+  call_ = &call;
+  if (state_ == State::stopped) return reply({});
+  ASSERT(state_ == State::settled);
+  state_ = State::flushing;
+  table_.prepare_stop();
+  settle();
 }
 
 void Core::on_failure(io::Op& op) {

@@ -3,7 +3,7 @@
 // are destroyed first. Built on its own thread, fed by core 0 (boot.h), reached by others through
 // messages only.
 //
-//   built ─boot─▶ ready ─serve─▶ serving ─stop─▶ stopping ─▶ stopped
+//   built ─boot─▶ ready ─serve─▶ serving ─stop─▶ settled ─flush─▶ stopped
 
 #include <memory>
 #include <string>
@@ -61,6 +61,8 @@ class Core : private catalog::CatalogListener {
     serving,
     closing_connections,
     closing_http,
+    settling,
+    settled,
     flushing,
     draining,
     closing_journal,
@@ -99,6 +101,7 @@ class Core : private catalog::CatalogListener {
   bool is_home(const catalog::Topic& topic, model::PartitionIndex index) const;
   base::Status serve(ControlCall& call);
   void stop(ControlCall& call);
+  void flush(ControlCall& call);
   void on_failure(io::Op& op);
   void on_failure_told(io::Message&) {}
   void add_metrics(MetricsSnapshot& snapshot);
