@@ -6,6 +6,7 @@
 #include "engine/group/arena_copy.h"
 #include "engine/group/group_partition.h"
 #include "engine/group/limits.h"
+#include "engine/model/planted.h"
 
 namespace weir::group {
 
@@ -173,6 +174,9 @@ void Offsets::settle(OffsetCommitCall& call, const CommitItem& item, ErrorCode e
                         .expire_timestamp_ms = call.expire_timestamp_ms,
                         .topic_id = item.topic_id,
                         .metadata = std::string(item.partition->committed_metadata.value_or(""))};
+  if (model::planted(model::Bug::transactional_offsets_at_once) && call.transactional) {
+    group.offsets.set(*item.slot, CommittedOffset(value));
+  }
   if (!call.transactional) {
     --item.slot->pending;
     item.slot->order = pending_.next_order();

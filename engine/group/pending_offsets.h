@@ -1,7 +1,7 @@
 #pragma once
-// PendingOffsets: what transactions have committed for groups and not ended yet, on the home core of
-// the groups. A commit counts from its marker on, unless the group committed something else after
-// it (OffsetMetadataManager). Filled by the log, live and in replay, in its order.
+// PendingOffsets: what transactions have committed for groups and not ended yet, on the groups'
+// home core. A commit counts from its marker on, unless the group committed something else after it
+// (OffsetMetadataManager). Filled by the log, live and in replay, in its order.
 
 #include <cstdint>
 #include <map>

@@ -279,7 +279,8 @@ void ProduceHandler::report(Part& part) {
   const partition::AppendRequest& append = part.append;
   if (out.error_code == 0) {
     // The partition says INVALID_TXN_STATE of a batch that comes after its transaction's end.
-    const bool late = append.error == ErrorCode::invalid_txn_state && append.origin.transaction != 0;
+    const bool late =
+        append.error == ErrorCode::invalid_txn_state && append.origin.transaction != 0;
     out.error_code = code(late ? in_version(ErrorCode::transaction_abortable) : append.error);
     out.log_start_offset = append.log_start_offset.value();
     if (append.error == ErrorCode::none) {

@@ -17,6 +17,10 @@ enum class Bug : uint8_t {
   ignored_write_result,
   dedup_window_not_restored,
   missing_directory_flush,
+  open_transactions_visible,
+  aborted_index_not_restored,
+  transaction_end_not_resumed,
+  transactional_offsets_at_once,
 };
 
 #ifdef WEIR_PLANTED_BUGS

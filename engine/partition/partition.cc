@@ -162,7 +162,9 @@ void Partition::fail_queued(ErrorCode error) {
     AppendRequest& request = *queue_.front();
     queue_.pop_front();
     const log::BatchView batch(request.batch);
-    if (batch.has_producer_id()) producers_.refuse(batch, services_.io.clock.wall_ms());
+    // What has no sequence is not expected again either.
+    const bool sequenced = batch.has_producer_id() && batch.base_sequence().value() >= 0;
+    if (sequenced) producers_.refuse(batch, services_.io.clock.wall_ms());
     answer(request, error);
   }
   producers_.limit(config_.producers_max);
@@ -289,7 +291,8 @@ void Partition::committed(const journal::Part& part) {
 
 model::Offset Partition::last_stable_offset() const {
   const model::Offset unstable = producers_.transactions().first_unstable_offset();
-  if (unstable == model::kNoOffset) return high_watermark_;
+  const bool ignored = model::planted(model::Bug::open_transactions_visible);
+  if (unstable == model::kNoOffset || ignored) return high_watermark_;
   return std::clamp(unstable, log_.start_offset(), high_watermark_);
 }
 

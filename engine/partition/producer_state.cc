@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/log/transaction_marker.h"
+#include "engine/model/planted.h"
 #include "engine/partition/producer_snapshot.h"
 #include "io/base/assert.h"
 
@@ -180,6 +181,7 @@ bool ProducerState::decode(std::span<const std::byte> bytes, model::Offset& next
     if (entry.in_transaction()) transactions_.begin(entry.transaction_first_offset);
     entries_.emplace(entry.producer_id, entry);
   }
+  if (model::planted(model::Bug::aborted_index_not_restored)) snapshot.aborted.clear();
   for (const auto& aborted : snapshot.aborted) transactions_.restore_aborted(aborted);
   epochs = std::move(snapshot.epochs);
   next_offset = snapshot.next_offset;

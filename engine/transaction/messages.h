@@ -73,7 +73,8 @@ class DescribeTransactionsCall : public TransactionCall {
  public:
   DescribeTransactionsCall() : TransactionCall(Kind::describe) {}
   base::Arena* arena = nullptr;
-  std::span<wire::DescribeTransactionsResponse::Transaction*> items;  // with their ids; to be filled
+  // With their ids; the rest is to be filled in.
+  std::span<wire::DescribeTransactionsResponse::Transaction*> items;
 };
 
 // The ids of one core that match.

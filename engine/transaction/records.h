@@ -1,8 +1,8 @@
 #pragma once
-// Records of __transaction_state, as Kafka 4 writes them: key version 0, value version 1. Two things
-// that Kafka does not keep travel in record headers, which its tools pass over: which lives of
-// topics are meant, and the epoch before the present one, by which a producer that missed an answer
-// is known (KIP-360). Reading takes both versions, with and without headers.
+// Records of __transaction_state, as Kafka 4 writes them: key version 0, value version 1. Two
+// things that Kafka does not keep travel in record headers, which its tools pass over: which lives
+// of topics are meant, and the epoch before the present one, by which a producer that missed an
+// answer is known (KIP-360). Reading takes both versions, with and without headers.
 
 #include <optional>
 #include <span>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model/planted.h"
 #include "engine/model/ports.h"
 #include "engine/transaction/limits.h"
 #include "io/base/logging.h"
@@ -90,6 +91,10 @@ void TransactionCoordinator::replay_done() {
     if (entry->value.is_idle()) continue;
     entry->number = ++numbers_;
     ++metrics_.open;
+    // Wall time says how long it has been open, as far as wall time can be believed.
+    const int64_t age_ms = std::clamp<int64_t>(io_.clock.wall_ms() - entry->value.start_ms, 0,
+                                               entry->value.timeout_ms);
+    entry->open_since = io_.clock.now() + -age_ms * 1'000'000;
   }
   base::log_info("transaction", "restored core={} ids={} open={} records_skipped={}",
                  io_.index.value(), entries_.size(), metrics_.open, records_skipped_);
@@ -98,6 +103,10 @@ void TransactionCoordinator::replay_done() {
 void TransactionCoordinator::start() {
   for (auto& [id, entry] : entries_) {
     if (!entry->value.is_preparing()) continue;
+    if (model::planted(model::Bug::transaction_end_not_resumed)) {
+      entry->value = completed(entry->value, entry->value.update_ms);
+      continue;
+    }
     entry->operation = std::make_unique<Operation>(*this, *entry);
     send_markers(*entry);
   }

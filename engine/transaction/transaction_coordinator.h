@@ -71,6 +71,8 @@ class TransactionCoordinator {
     TransactionValue value;  // durable
     bool on_log = false;
     uint64_t number = 0;     // of the transaction that is open or was the last, in this run
+    // When the open transaction began, by the clock that does not jump.
+    io::Instant open_since;
     // Of the newest connection that ended a transaction, first protocol: what comes later on an
     // older one was meant for an earlier transaction.
     io::Instant end_connected_at{INT64_MIN};

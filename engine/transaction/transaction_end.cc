@@ -95,6 +95,7 @@ void TransactionCoordinator::apply(Entry& entry) {
   const bool was_idle = entry.value.is_idle();
   if (was_idle && next.is(TransactionState::ongoing)) {
     entry.number = ++numbers_;
+    entry.open_since = io_.clock.now();
     ++metrics_.begun;
     ++metrics_.open;
   } else if (!was_idle && next.is_idle()) {
@@ -253,7 +254,8 @@ void TransactionCoordinator::on_sweep() {
 void TransactionCoordinator::sweep(Entry& entry, int64_t now_ms) {
   if (entry.operation) return;
   const TransactionValue& value = entry.value;
-  if (value.is(TransactionState::ongoing) && now_ms - value.start_ms > value.timeout_ms) {
+  const int64_t open_ms = (io_.clock.now() - entry.open_since) / 1'000'000;
+  if (value.is(TransactionState::ongoing) && open_ms > value.timeout_ms) {
     ++metrics_.timed_out;
     base::log_info("transaction", "timed out id={} producer_id={} epoch={}", entry.id,
                    value.producer_id.value(), value.epoch.value());
