@@ -57,6 +57,9 @@ void Run::create_clients() {
   add(scenario_.committers, [&](uint32_t i) {
     return std::make_unique<Committer>(context_, fmt::format("group-{}", i));
   });
+  add(scenario_.transactors, [&](uint32_t i) {
+    return std::make_unique<Transactor>(context_, fmt::format("transactor-{}", i));
+  });
   add(scenario_.hostile_clients, [&](uint32_t i) {
     return std::make_unique<Hostile>(context_, fmt::format("hostile-{}", i));
   });

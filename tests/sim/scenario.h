@@ -38,6 +38,7 @@ struct Scenario {
   uint32_t consumers = 0;
   uint32_t committers = 0;
   uint32_t hostile_clients = 0;
+  uint32_t transactors = 0;
   uint32_t batches_per_producer = 0;
   uint32_t records_max = 1;
   uint32_t value_size_max = 100;
@@ -58,6 +59,7 @@ struct Scenario {
   uint64_t flush_bytes = 64 << 10;
   uint64_t tail_cache_bytes = 1 << 20;
   int32_t offsets_partitions = 2;
+  int32_t state_partitions = 2;
 
   std::vector<CrashPlan> crashes;
   bool recover_twice = false;     // kill once more right after recovery and compare
