@@ -27,7 +27,8 @@ not_served+='|streamsgroup|sharestate'
 only="^(?!$not_served)"
 
 # What the oracle's broker was started with, so that the descriptions of settings agree.
-settings=(num.partitions=4 offsets.topic.num.partitions=4 auto.create.topics.enable=true node.id=1
+settings=(num.partitions=4 offsets.topic.num.partitions=4 transaction.state.log.num.partitions=4
+  auto.create.topics.enable=true node.id=1
   default.replication.factor=1 group.initial.rebalance.delay.ms=0 group.min.session.timeout.ms=1000)
 start_broker
 cd "$oracle"
