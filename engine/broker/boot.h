@@ -28,7 +28,8 @@ class ControlCall : public io::Message {
   enum class Kind : uint8_t {
     boot,        // build partitions and groups, carry what recovery found into the new journal
     serve,       // listen
-    stop,        // no new connections, drain, everything durable
+    stop,        // no new connections; what is under way between cores comes to its end
+    flush,       // once every core has stopped: everything durable, journal closed
     end_loop,    // leave the loop; never answered before the loop ends
     metrics,     // add to `snapshot`
     device_failed,  // a core tells core 0: nothing more is acknowledged; `status` says why

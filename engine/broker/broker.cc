@@ -244,21 +244,29 @@ void Broker::remove_leftovers(io::CoreIo& core) {
   cores_[0]->remove_dead_directories(store_.image.next_serial);
 }
 
-void Broker::on_stop_request(io::CoreIo& core) {
+void Broker::on_stop_request(io::CoreIo&) {
   if (stop_stage_ != StopStage::none) return;
   ready_ = false;
   stop_stage_ = StopStage::cores;
   if (calls_.empty()) return end_loops();
-  outstanding_ = core.core_count;
-  for (uint16_t i = 0; i < core.core_count; ++i) {
-    calls_[i]->kind = ControlCall::Kind::stop;
-    core.mailboxes.send(io::CoreIndex(i), model::ports::kControl, *calls_[i]);
+  tell_all(ControlCall::Kind::stop);
+}
+
+void Broker::tell_all(ControlCall::Kind kind) {
+  outstanding_ = core0_->core_count;
+  for (uint16_t i = 0; i < core0_->core_count; ++i) {
+    calls_[i]->kind = kind;
+    core0_->mailboxes.send(io::CoreIndex(i), model::ports::kControl, *calls_[i]);
   }
 }
 
 void Broker::on_stop_step(io::Op&) {
   switch (stop_stage_) {
     case StopStage::cores:
+      // Only when no core asks anything of another any more may one close its journal.
+      stop_stage_ = StopStage::journals;
+      return tell_all(ControlCall::Kind::flush);
+    case StopStage::journals:
       stop_stage_ = StopStage::writer;
       if (writer_) return writer_->stop(stop_op_);
       [[fallthrough]];

@@ -57,6 +57,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   void remove_leftovers(io::CoreIo& core);
   std::string journal_path(uint16_t core, uint64_t generation) const;
   void on_reply(io::Message& message);
+  void tell_all(ControlCall::Kind kind);
   void on_stop_step(io::Op& op);
   void end_loops();
   void fail(int exit_code, std::string reason);
@@ -83,7 +84,8 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   uint16_t outstanding_ = 0;
   io::Op stop_op_;
   io::Op catalog_failure_op_;
-  enum class StopStage : uint8_t { none, cores, writer, loops } stop_stage_ = StopStage::none;
+  enum class StopStage : uint8_t { none, cores, journals, writer, loops };
+  StopStage stop_stage_ = StopStage::none;
   std::vector<io::Address> addresses_;
   std::string failure_;
   int exit_code_ = 0;

@@ -36,14 +36,8 @@ constexpr std::array kFixed = {
           "One node holds one replica."},
     Fixed{"process.roles", SettingType::list, "broker,controller", "One node is everything."},
     Fixed{"sasl.enabled.mechanisms", SettingType::list, "", "Nobody has to log in."},
-    Fixed{"transaction.max.timeout.ms", SettingType::int32, "900000",
-          "Longest timeout of a transaction."},
-    Fixed{"transaction.state.log.num.partitions", SettingType::int32, "50",
-          "Partitions of the topic of transaction states."},
     Fixed{"transaction.state.log.replication.factor", SettingType::int16, "1",
           "One node holds one replica."},
-    Fixed{"transactional.id.expiration.ms", SettingType::int32, "604800000",
-          "How long an unused transactional id is remembered."},
 };
 
 // Visitor: lets another visitor see topic settings as the broker settings that are their synonyms.
@@ -82,6 +76,7 @@ void Config::visit_parts(Self& self, Visitor& visitor) {
   ServerSettings::describe(visitor, self.server);
   catalog::Settings::describe(visitor, self.catalog);
   group::GroupConfig::describe(visitor, self.group);
+  transaction::TransactionConfig::describe(visitor, self.transaction);
   handlers::Config::describe(visitor, self.handlers);
   connection::Config::describe(visitor, self.connection);
   partition::Config::describe(visitor, self.partition);

@@ -19,6 +19,7 @@
 #include "engine/journal/config.h"
 #include "engine/model/setting.h"
 #include "engine/partition/config.h"
+#include "engine/transaction/config.h"
 #include "io/base/result.h"
 #include "io/network.h"
 
@@ -53,6 +54,7 @@ struct Config {
   ServerSettings server;
   catalog::Settings catalog;
   group::GroupConfig group;
+  transaction::TransactionConfig transaction;
   handlers::Config handlers;
   connection::Config connection;
   journal::Config journal;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/catalog/topic_name.h"
 #include "engine/log/file_names.h"
 #include "engine/model/ports.h"
 #include "io/base/logging.h"
@@ -30,6 +31,10 @@ Core::Serving::Serving(Core& core, const BootData& data)
       groups(core.io_, offsets_log, core.config_.group),
       quota_buckets(core.io_),
       positions(core.io_, catalog, groups, core.config_.partition.hold_groups),
+      transactions_host(core.io_, catalog, producer_ids, data.node.leader_epoch),
+      transactions(core.io_, transactions_host, core.config_.transaction),
+      groups_sink(groups),
+      transactions_sink(transactions),
       context{core.io_, catalog, producer_ids, validator, data.node, settings,
               core.config_.handlers, core.handler_metrics_},
       acceptor(context, core.config_.connection, core.connection_metrics_) {}
@@ -71,6 +76,7 @@ void Core::on_control(io::Message& message) {
       call.status = serve(call);
       return io_.mailboxes.reply(call);
     case ControlCall::Kind::stop: return stop(call);
+    case ControlCall::Kind::flush: return flush(call);
     case ControlCall::Kind::end_loop:
       io_.mailboxes.reply(call);
       return io_.loop.stop();
@@ -155,22 +161,20 @@ void Core::on_step(io::Op& op) {
     }
     case State::carrying: {
       if (result < 0) return reply(base::error(-result, "cannot write the new journal"));
-      state_ = State::replaying;
-      const catalog::Topic* offsets = serving_->catalog.find(kOffsetsTopic);
-      if (!offsets) return io_.loop.post(replay_op_, 0);
-      replay_ = std::make_unique<OffsetsReplay>(io_, table_, serving_->groups);
-      return replay_->start(*offsets, serving_->catalog, replay_op_);
+      state_ = State::replaying_groups;
+      replay_ = std::make_unique<TopicReplay>(io_, table_);
+      return start_replay(catalog::kConsumerOffsetsTopic, serving_->groups_sink);
     }
     case State::closing_connections:
       serving_->groups.stop();
+      serving_->transactions.stop();
       if (serving_->http) {
         state_ = State::closing_http;
         return serving_->http->stop(step_op_);
       }
       [[fallthrough]];
     case State::closing_http:
-      state_ = State::flushing;
-      table_.prepare_stop();
+      state_ = State::settling;
       return settle();
     case State::flushing:
       state_ = State::draining;
@@ -182,19 +186,38 @@ void Core::on_step(io::Op& op) {
       state_ = State::stopped;
       return reply({});
     case State::built:
-    case State::replaying:
+    case State::replaying_groups:
+    case State::replaying_transactions:
     case State::ready:
     case State::serving:
+    case State::settling:
+    case State::settled:
     case State::stopped: break;
   }
   UNREACHABLE("core state {}", static_cast<int>(state_));
 }
 
+void Core::start_replay(std::string_view name, ReplaySink& sink) {
+  const catalog::Topic* const topic = serving_->catalog.find(name);
+  if (!topic) return io_.loop.post(replay_op_, 0);
+  replay_->start(*topic, serving_->catalog, sink, replay_op_);
+}
+
 void Core::on_replayed(io::Op& op) {
-  ASSERT(state_ == State::replaying);
+  if (op.result() < 0) return reply(base::error(-op.result(), "cannot read an internal topic"));
+  if (state_ == State::replaying_groups) {
+    serve_groups();
+    state_ = State::replaying_transactions;
+    return start_replay(catalog::kTransactionStateTopic, serving_->transactions_sink);
+  }
+  ASSERT(state_ == State::replaying_transactions);
   replay_.reset();
+  serving_->transactions.replay_done();
   state_ = State::ready;
-  if (op.result() < 0) return reply(base::error(-op.result(), "cannot read committed offsets"));
+  reply({});
+}
+
+void Core::serve_groups() {
   group::GroupCoordinator& groups = serving_->groups;
   groups.replay_done();
   // A crash between the deletion of a topic and that of its commits: the commits go now.
@@ -202,12 +225,17 @@ void Core::on_replayed(io::Op& op) {
     const catalog::Topic* topic = serving_->catalog.find(name);
     if (!topic || (!id.is_zero() && topic->id != id)) groups.on_topic_deleted(name, id);
   }
-  reply({});
 }
 
-// Partitions finish what they have begun with their files; there is no one event to wait for.
+// Coordinators finish what they have asked of other cores, then partitions what they have begun
+// with their files; there is no one event to wait for.
 void Core::settle() {
-  if (table_.quiet() && serving_->groups.idle()) return io_.loop.post(step_op_);
+  const bool idle = serving_->groups.idle() && serving_->transactions.idle();
+  if (state_ == State::settling && idle) {
+    state_ = State::settled;
+    return reply({});
+  }
+  if (state_ == State::flushing && idle && table_.quiet()) return io_.loop.post(step_op_);
   io_.loop.timers().arm_after(settle_timer_, kSettlePoll_ns);
 }
 
@@ -236,6 +264,8 @@ base::Status Core::serve(ControlCall& call) {
     base::log_info("broker", "metrics on http://{}:{}/metrics", http.host, http.port);
     serving_->http->set_ready(true);
   }
+  // Every core has its partitions by now.
+  serving_->transactions.start();
   state_ = State::serving;
   return {};
 }
@@ -255,6 +285,17 @@ void Core::stop(ControlCall& call) {
   }
   state_ = State::closing_connections;
   serving_->acceptor.stop(step_op_);
+}
+
+// Nobody asks this core's partitions for anything any more.
+void Core::flush(ControlCall& call) {
+  ASSERT(call_ == nullptr);
+  call_ = &call;
+  if (state_ == State::stopped) return reply({});
+  ASSERT(state_ == State::settled);
+  state_ = State::flushing;
+  table_.prepare_stop();
+  settle();
 }
 
 void Core::on_failure(io::Op& op) {
@@ -292,6 +333,7 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   mine.handlers = handler_metrics_;
   mine.connection = connection_metrics_;
   if (serving_) mine.group = serving_->groups.metrics();
+  if (serving_) mine.transaction = serving_->transactions.metrics();
   mine.partitions = table_.size();
   mine.buffer_bytes = pool_.used_bytes();
   mine.cores = 1;

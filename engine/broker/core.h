@@ -3,7 +3,7 @@
 // are destroyed first. Built on its own thread, fed by core 0 (boot.h), reached by others through
 // messages only.
 //
-//   built ─boot─▶ ready ─serve─▶ serving ─stop─▶ stopping ─▶ stopped
+//   built ─boot─▶ ready ─serve─▶ serving ─stop─▶ settled ─flush─▶ stopped
 
 #include <memory>
 #include <string>
@@ -15,6 +15,8 @@
 #include "engine/broker/metrics.h"
 #include "engine/broker/offsets_log.h"
 #include "engine/broker/read_positions.h"
+#include "engine/broker/topic_replay.h"
+#include "engine/broker/transactions_host.h"
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_applier.h"
 #include "engine/catalog/producer_ids.h"
@@ -25,6 +27,7 @@
 #include "engine/journal/journal.h"
 #include "engine/log/batch_validator.h"
 #include "engine/partition/partition_table.h"
+#include "engine/transaction/transaction_coordinator.h"
 #include "io/core_io.h"
 
 namespace weir::broker {
@@ -53,12 +56,15 @@ class Core : private catalog::CatalogListener {
   enum class State : uint8_t {
     built,
     opening_journal,
-    replaying,
     carrying,
+    replaying_groups,
+    replaying_transactions,
     ready,
     serving,
     closing_connections,
     closing_http,
+    settling,
+    settled,
     flushing,
     draining,
     closing_journal,
@@ -77,6 +83,10 @@ class Core : private catalog::CatalogListener {
     group::GroupCoordinator groups;
     handlers::QuotaBuckets quota_buckets;
     GroupPositions positions;
+    TransactionsHost transactions_host;
+    transaction::TransactionCoordinator transactions;
+    CoordinatorSink<group::GroupCoordinator> groups_sink;
+    CoordinatorSink<transaction::TransactionCoordinator> transactions_sink;
     handlers::Context context;
     connection::Acceptor acceptor;
     std::unique_ptr<HttpServer> http;  // core 0
@@ -85,7 +95,9 @@ class Core : private catalog::CatalogListener {
   void on_control(io::Message& message);
   void boot(ControlCall& call);
   void on_step(io::Op& op);
+  void start_replay(std::string_view topic, ReplaySink& sink);
   void on_replayed(io::Op& op);
+  void serve_groups();
   void settle();
   void build_partitions();
   void create_partition(const catalog::Topic& topic, model::PartitionIndex index);
@@ -93,6 +105,7 @@ class Core : private catalog::CatalogListener {
   bool is_home(const catalog::Topic& topic, model::PartitionIndex index) const;
   base::Status serve(ControlCall& call);
   void stop(ControlCall& call);
+  void flush(ControlCall& call);
   void on_failure(io::Op& op);
   void on_failure_told(io::Message&) {}
   void add_metrics(MetricsSnapshot& snapshot);
@@ -119,7 +132,7 @@ class Core : private catalog::CatalogListener {
   partition::Services services_;
   partition::PartitionTable table_;
   std::unique_ptr<Serving> serving_;
-  std::unique_ptr<OffsetsReplay> replay_;
+  std::unique_ptr<TopicReplay> replay_;
 
   ControlCall* call_ = nullptr;  // being worked on
   io::Op step_op_;

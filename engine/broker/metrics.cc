@@ -47,6 +47,7 @@ void visit(Snapshot& snapshot, Visitor& visitor) {
   std::remove_const_t<decltype(snapshot.journal)>::describe(visitor, snapshot.journal);
   std::remove_const_t<decltype(snapshot.partition)>::describe(visitor, snapshot.partition);
   std::remove_const_t<decltype(snapshot.group)>::describe(visitor, snapshot.group);
+  std::remove_const_t<decltype(snapshot.transaction)>::describe(visitor, snapshot.transaction);
   std::remove_const_t<decltype(snapshot.handlers)>::describe(visitor, snapshot.handlers);
   std::remove_const_t<decltype(snapshot.connection)>::describe(visitor, snapshot.connection);
   visitor("weir_partitions", "partitions served", snapshot.partitions);

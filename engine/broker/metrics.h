@@ -10,6 +10,7 @@
 #include "engine/handlers/metrics.h"
 #include "engine/journal/metrics.h"
 #include "engine/partition/metrics.h"
+#include "engine/transaction/metrics.h"
 
 namespace weir::broker {
 
@@ -18,6 +19,7 @@ struct MetricsSnapshot {
   journal::Metrics journal;
   partition::Metrics partition;
   group::GroupMetrics group;
+  transaction::TransactionMetrics transaction;
   handlers::Metrics handlers;
   connection::Metrics connection;
   uint64_t partitions = 0;

@@ -1,16 +1,15 @@
 #pragma once
 // OffsetsLog: the partitions of __consumer_offsets whose home is this core, as the group
-// coordinator writes them. OffsetsReplay: reads them back at start. Owned by Core.
+// coordinator writes them. Owned by Core.
 
-#include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "engine/catalog/catalog.h"
-#include "engine/group/group_coordinator.h"
 #include "engine/group/group_log.h"
-#include "engine/log/segment_reader.h"
-#include "engine/partition/partition_table.h"
+#include "engine/partition/messages.h"
+#include "io/core_io.h"
 
 namespace weir::broker {
 
@@ -38,34 +37,6 @@ class OffsetsLog : public group::GroupLog {
   const catalog::Catalog& catalog_;
   std::vector<std::unique_ptr<Write>> writes_;
   std::vector<Write*> free_;
-};
-
-class OffsetsReplay {
- public:
-  OffsetsReplay(io::CoreIo& io, partition::PartitionTable& table, group::GroupCoordinator& groups);
-
-  // Reads every partition of the topic homed here, oldest batch first; `done` completes with 0 or
-  // -EIO.
-  void start(const catalog::Topic& topic, const catalog::Catalog& catalog, io::Op& done);
-  uint64_t replayed_bytes() const { return replayed_bytes_; }
-
- private:
-  void step();
-  void on_read(io::Op& op);
-  void take();
-
-  io::CoreIo& io_;
-  partition::PartitionTable& table_;
-  group::GroupCoordinator& groups_;
-  log::SegmentReader reader_;
-  io::Op read_op_;
-  io::Op* done_ = nullptr;
-  log::Lease lease_;
-  std::vector<std::byte> bytes_;
-  std::vector<partition::Partition*> partitions_;
-  size_t next_ = 0;
-  model::Offset offset_;
-  uint64_t replayed_bytes_ = 0;
 };
 
 }  // namespace weir::broker

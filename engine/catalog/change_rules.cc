@@ -96,10 +96,14 @@ void fill_internal_topic(const Settings& settings, std::string_view name, Change
   ASSERT(is_internal_topic(name), "{}", name);
   request.kind = ChangeRequest::Kind::create_topic;
   request.name = name;
-  request.partition_count = settings.offsets_topic_num_partitions;
+  const bool offsets = name == kConsumerOffsetsTopic;
+  request.partition_count = offsets ? settings.offsets_topic_num_partitions
+                                    : settings.transaction_state_log_num_partitions;
+  const int32_t segment_bytes = offsets ? settings.offsets_topic_segment_bytes
+                                        : settings.transaction_state_log_segment_bytes;
   request.overrides = {{"cleanup.policy", "compact"},
-                       {"compression.type", "producer"},
-                       {"segment.bytes", fmt::format("{}", settings.offsets_topic_segment_bytes)}};
+                       {"compression.type", offsets ? "producer" : "uncompressed"},
+                       {"segment.bytes", fmt::format("{}", segment_bytes)}};
 }
 
 }  // namespace weir::catalog

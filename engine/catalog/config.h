@@ -17,6 +17,8 @@ struct Settings {
   int32_t num_partitions = 1;
   int32_t offsets_topic_num_partitions = 50;
   int32_t offsets_topic_segment_bytes = 104'857'600;
+  int32_t transaction_state_log_num_partitions = 50;
+  int32_t transaction_state_log_segment_bytes = 104'857'600;
 
   // Defaults of all topics: described by TopicConfig under the names of its synonyms.
   TopicConfig topic_defaults{};
@@ -40,6 +42,14 @@ struct Settings {
             {.min = 14,
              .unit = "bytes",
              .doc = "Segment size of the topic of committed offsets when it is created."});
+    setting("transaction.state.log.num.partitions", s.transaction_state_log_num_partitions,
+            {.min = 1,
+             .max = model::kPartitionsPerTopicMax,
+             .doc = "Partitions of the topic of transaction states when it is created."});
+    setting("transaction.state.log.segment.bytes", s.transaction_state_log_segment_bytes,
+            {.min = 14,
+             .unit = "bytes",
+             .doc = "Segment size of the topic of transaction states when it is created."});
   }
 };
 

@@ -89,7 +89,8 @@ void Acceptor::Listener::on_stopped(io::Op&) { owner.end_if_stopped(); }
 
 void Acceptor::add_connection(io::SocketId socket) {
   handlers::Peer peer{.remote = context_.io.network.peer_address(socket),
-                      .local = context_.io.network.local_address(socket)};
+                      .local = context_.io.network.local_address(socket),
+                      .connected_at = context_.io.clock.now()};
   if (const char* const reason = limit_reached(peer.remote.host)) {
     ++metrics_.refused;
     if (log_limiter_.allow(context_.io.clock.now().ns)) {

@@ -13,11 +13,14 @@ GroupCoordinator::GroupCoordinator(io::CoreIo& io, GroupLog& log, const GroupCon
       table_(io, metrics_),
       log_writer_(io, log, metrics_),
       encoder_(log_writer_),
+      pending_(table_),
       membership_(io, config, table_, log_writer_, encoder_, metrics_),
-      offsets_(io, config, table_, membership_, log_writer_, encoder_, metrics_),
-      replay_(table_, membership_) {
+      offsets_(io, config, table_, membership_, log_writer_, encoder_, pending_,
+               metrics_),
+      replay_(table_, membership_, pending_) {
   io_.mailboxes.listen<&GroupCoordinator::on_call>(model::ports::kGroup, *this);
   io_.mailboxes.listen<&GroupCoordinator::on_list>(model::ports::kListGroups, *this);
+  io_.mailboxes.listen<&GroupCoordinator::on_marker>(model::ports::kGroupMarker, *this);
 }
 
 void GroupCoordinator::replay(model::PartitionIndex partition, std::span<const std::byte> batches) {
@@ -96,6 +99,14 @@ void GroupCoordinator::on_list(io::Message& message) {
     call.error = ErrorCode::not_coordinator;
   }
   io_.mailboxes.reply(call);
+}
+
+void GroupCoordinator::on_marker(io::Message& message) {
+  auto& request = static_cast<partition::MarkerRequest&>(message);
+  if (serving_) return offsets_.write_marker(request);
+  request.error = ErrorCode::not_coordinator;
+  request.outcome_unknown = false;
+  io_.mailboxes.reply(request);
 }
 
 namespace {

@@ -2,7 +2,8 @@
 // GroupCoordinator: the groups of one core, whole. Owned by broker::Core, which feeds it the stored
 // batches of the core's partitions of __consumer_offsets, then lets it serve.
 //
-//   GroupCoordinator coordinator(io, group_log, config);   listens on kGroup and kListGroups
+//   GroupCoordinator coordinator(io, group_log, config);   listens on kGroup, kListGroups
+//                                                          and kGroupMarker
 //   coordinator.replay(partition, batches);                 every stored chunk, in order
 //   coordinator.replay_done();                              serves from here on
 //   …
@@ -68,6 +69,7 @@ class GroupCoordinator {
  private:
   void on_call(io::Message& message);
   void on_list(io::Message& message);
+  void on_marker(io::Message& message);
   void refuse(GroupCall& call);
 
   io::CoreIo& io_;
@@ -75,6 +77,7 @@ class GroupCoordinator {
   GroupTable table_;
   LogWriter log_writer_;
   RecordEncoder encoder_;
+  PendingOffsets pending_;
   Membership membership_;
   Offsets offsets_;
   Replay replay_;

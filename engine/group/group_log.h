@@ -7,6 +7,7 @@
 
 #include "engine/model/error_code.h"
 #include "engine/model/ids.h"
+#include "engine/partition/producer_state.h"
 #include "io/base/assert.h"
 
 namespace weir::group {
@@ -17,6 +18,7 @@ class GroupAppend {
   // in
   model::PartitionIndex partition;
   std::span<const std::byte> batch;  // format 2 with its CRC; valid until complete()
+  partition::BatchOrigin origin;     // of batches that belong to a transaction
   // out
   model::ErrorCode error = model::ErrorCode::none;
   // The device failed: the batch may or may not survive a restart. Whoever waits is not answered,

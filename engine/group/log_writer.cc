@@ -18,7 +18,26 @@ void LogWriter::open(model::PartitionIndex partition, size_t size) {
     current_ = found->second;
     return;
   }
-  current_ = &new_batch(partition);
+  current_ = open_[partition.value()] = &new_batch(partition);
+}
+
+void LogWriter::open_transactional(model::PartitionIndex partition, model::ProducerId producer_id,
+                                   model::ProducerEpoch producer_epoch, uint64_t transaction) {
+  if (!turn_end_.armed()) io_.loop.at_turn_end(turn_end_);
+  current_ = &new_batch(partition, {.producer_id = producer_id,
+                                    .producer_epoch = producer_epoch,
+                                    .transactional = true});
+  current_->append.origin.transaction = transaction;
+}
+
+void LogWriter::write_marker(const partition::MarkerRequest& request, LogWrite& write) {
+  if (!turn_end_.armed()) io_.loop.at_turn_end(turn_end_);
+  current_ = &new_batch(request.key.index);
+  current_->is_marker = true;
+  current_->append.origin = request.origin;
+  log::encode_marker(request.marker, request.producer_id, request.producer_epoch,
+                     io_.clock.wall_ms(), current_->marker);
+  wait(write);
 }
 
 void LogWriter::add(std::span<const std::byte> key, std::optional<std::span<const std::byte>> value,
@@ -29,7 +48,7 @@ void LogWriter::add(std::span<const std::byte> key, std::optional<std::span<cons
 }
 
 void LogWriter::wait(LogWrite& write) {
-  ASSERT(current_ != nullptr && current_->builder.record_count() > 0);
+  ASSERT(current_ != nullptr && current_->has_content());
   ASSERT(!write.in_flight_ && write.function_ != nullptr);
   write.in_flight_ = true;
   write.error = model::ErrorCode::none;
@@ -37,7 +56,9 @@ void LogWriter::wait(LogWrite& write) {
   current_->writes.push_back(write);
 }
 
-LogWriter::Batch& LogWriter::new_batch(model::PartitionIndex partition) {
+// What was open stays as it is: records keep their order.
+LogWriter::Batch& LogWriter::new_batch(model::PartitionIndex partition,
+                                       const log::BatchOptions& options) {
   std::unique_ptr<Batch> batch;
   if (free_.empty()) {
     batch = std::make_unique<Batch>();
@@ -46,12 +67,15 @@ LogWriter::Batch& LogWriter::new_batch(model::PartitionIndex partition) {
     batch = std::move(free_.back());
     free_.pop_back();
   }
-  batch->builder.reset({});
+  batch->builder.reset(options);
+  batch->is_marker = false;
+  batch->append.origin = {};
   batch->append.partition = partition;
   batch->append.error = model::ErrorCode::none;
   batch->append.outcome_unknown = false;
+  open_.erase(partition.value());
   dirty_.push_back(std::move(batch));
-  return *(open_[partition.value()] = dirty_.back().get());
+  return *dirty_.back();
 }
 
 void LogWriter::on_turn_end(io::Op&) {
@@ -61,8 +85,9 @@ void LogWriter::on_turn_end(io::Op&) {
   dirty.swap(dirty_);
   for (std::unique_ptr<Batch>& owned : dirty) {
     Batch& batch = *owned;
-    ASSERT(batch.builder.record_count() > 0, "opened and left empty");
-    batch.append.batch = batch.builder.finish();
+    ASSERT(batch.has_content(), "opened and left empty");
+    if (batch.is_marker) batch.append.batch = batch.marker;
+    else batch.append.batch = batch.builder.finish();
     ++metrics_.log_batches;
     ++batches_in_flight_;
     in_flight_.emplace(&batch.append, std::move(owned));

@@ -8,6 +8,9 @@
 //   log_writer.wait(write);                  write runs when they are durable or have failed
 //
 // Writes of one partition complete in the order of wait(), which is the order of their records.
+//
+// Records of a transaction lie in batches of their own, with the producer's id and epoch, and so
+// does the marker that ends it (KIP-98).
 
 #include <memory>
 #include <optional>
@@ -18,6 +21,7 @@
 #include "engine/group/group_log.h"
 #include "engine/group/metrics.h"
 #include "engine/log/record_batch.h"
+#include "engine/partition/messages.h"
 #include "io/base/intrusive_list.h"
 #include "io/core_io.h"
 
@@ -53,6 +57,11 @@ class LogWriter {
 
   // Chooses the batch for what is added next; `size` is a rough estimate of it.
   void open(model::PartitionIndex partition, size_t size);
+  // A batch for records of a transaction; its number is what the coordinator gave.
+  void open_transactional(model::PartitionIndex partition, model::ProducerId producer_id,
+                          model::ProducerEpoch producer_epoch, uint64_t transaction);
+  // The marker of a transaction; `write` runs when it is durable.
+  void write_marker(const partition::MarkerRequest& request, LogWrite& write);
   void add(std::span<const std::byte> key, std::optional<std::span<const std::byte>> value,
            std::span<const log::RecordHeader> headers = {});
   void wait(LogWrite& write);
@@ -65,6 +74,10 @@ class LogWriter {
     log::BatchBuilder builder;
     base::IntrusiveList<LogWrite> writes;
     GroupAppend append;
+    bool is_marker = false;
+    log::MarkerBatch marker;
+
+    bool has_content() const { return is_marker || builder.record_count() > 0; }
   };
 
   static constexpr size_t kFreeBatchesMax = 16;
@@ -72,7 +85,7 @@ class LogWriter {
 
   void on_turn_end(io::Op& op);
   void on_appended(GroupAppend& append);
-  Batch& new_batch(model::PartitionIndex partition);
+  Batch& new_batch(model::PartitionIndex partition, const log::BatchOptions& options = {});
 
   io::CoreIo& io_;
   GroupLog& log_;

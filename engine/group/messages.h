@@ -82,6 +82,11 @@ class OffsetCommitCall : public GroupCall {
   OffsetCommitCall() : GroupCall(wire::ApiKey::offset_commit) {}
   const wire::OffsetCommitRequest* request = nullptr;
   std::span<CommitItem> items;  // at least one
+  // TxnOffsetCommit: what is committed counts when the producer's transaction commits.
+  bool transactional = false;
+  model::ProducerId producer_id = model::kNoProducerId;
+  model::ProducerEpoch producer_epoch{-1};
+  uint64_t transaction = 0;  // its number, as its coordinator gave it
   // The home core's own.
   Group* group = nullptr;
   int64_t commit_timestamp_ms = 0;

@@ -35,6 +35,13 @@ const CommittedOffset* OffsetStore::find(std::string_view topic, const base::Uui
   return other_life ? nullptr : &value;
 }
 
+bool OffsetStore::is_unstable(std::string_view topic, int32_t partition) const {
+  const auto found = topics_.find(topic);
+  if (found == topics_.end()) return false;
+  const auto slot = found->second.find(partition);
+  return slot != found->second.end() && slot->second.transactional > 0;
+}
+
 void OffsetStore::set(OffsetSlot& slot, CommittedOffset&& value) {
   if (!slot.has_value) ++value_count_;
   memory_size_ += value.metadata.size();

@@ -27,7 +27,9 @@ struct OffsetSlot {
   CommittedOffset value;
   bool has_value = false;
   uint32_t pending = 0;  // commits on their way to the log
-  bool free() const { return !has_value && pending == 0; }
+  uint32_t transactional = 0;  // commits of open transactions, on their way or in the log
+  uint64_t order = 0;          // of the value: what came later in the log has a higher one
+  bool free() const { return !has_value && pending == 0 && transactional == 0; }
 };
 
 class OffsetStore {
@@ -40,6 +42,9 @@ class OffsetStore {
   // The offset that counts for a topic with that id; null when there is none.
   const CommittedOffset* find(std::string_view topic, const base::Uuid& topic_id,
                               int32_t partition) const;
+
+  // A transaction that has not ended commits something else for it.
+  bool is_unstable(std::string_view topic, int32_t partition) const;
 
   // Changes go through here: sizes are kept.
   void set(OffsetSlot& slot, CommittedOffset&& value);

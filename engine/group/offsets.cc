@@ -6,6 +6,7 @@
 #include "engine/group/arena_copy.h"
 #include "engine/group/group_partition.h"
 #include "engine/group/limits.h"
+#include "engine/model/planted.h"
 
 namespace weir::group {
 
@@ -13,13 +14,14 @@ using model::ErrorCode;
 
 Offsets::Offsets(io::CoreIo& io, const GroupConfig& config, GroupTable& table,
                  Membership& membership, LogWriter& log_writer, RecordEncoder& encoder,
-                 GroupMetrics& metrics)
+                 PendingOffsets& pending, GroupMetrics& metrics)
     : io_(io),
       config_(config),
       table_(table),
       membership_(membership),
       log_writer_(log_writer),
       encoder_(encoder),
+      pending_(pending),
       metrics_(metrics) {
   expiry_timer_.bind<&Offsets::on_expiry_timer>(*this);
 }
@@ -34,7 +36,7 @@ constexpr int16_t kVersionGroupIdNotFound = 9;
 
 // When the offset is to be forgotten whatever the group does; -1: as the group's retention says.
 int64_t expire_timestamp(const OffsetCommitCall& call, int64_t now_ms) {
-  const bool given = call.api_version >= kVersionRetentionFirst &&
+  const bool given = !call.transactional && call.api_version >= kVersionRetentionFirst &&
                      call.api_version <= kVersionRetentionLast &&
                      call.request->retention_time_ms != -1;
   if (!given) return -1;
@@ -73,8 +75,8 @@ ErrorCode Offsets::check_commit(const OffsetCommitCall& call, Group* group) cons
   const int32_t generation = request.generation_id_or_member_epoch;
   if (group == nullptr) {
     if (generation < 0) return ErrorCode::none;
-    return call.api_version >= kVersionGroupIdNotFound ? ErrorCode::group_id_not_found
-                                                       : ErrorCode::illegal_generation;
+    const bool newer = !call.transactional && call.api_version >= kVersionGroupIdNotFound;
+    return newer ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
   }
   if (group->is(GroupState::dead)) return ErrorCode::coordinator_not_available;
   // Generation -1 in a group without members is a simple commit, whatever else it says (C73).
@@ -83,9 +85,11 @@ ErrorCode Offsets::check_commit(const OffsetCommitCall& call, Group* group) cons
     const ErrorCode error = group->check_member(request.member_id, request.group_instance_id);
     if (error != ErrorCode::none) return error;
     if (generation != group->generation()) return ErrorCode::illegal_generation;
-  } else if (!group->is(GroupState::empty)) {
+  } else if (!call.transactional && !group->is(GroupState::empty)) {
     return ErrorCode::unknown_member_id;
   }
+  // A transaction ends with what its member had, whatever the group does meanwhile (KIP-447).
+  if (call.transactional) return ErrorCode::none;
   // The member knows the new generation but not yet its assignment.
   if (group->is(GroupState::completing_rebalance)) return ErrorCode::rebalance_in_progress;
   return ErrorCode::none;
@@ -113,13 +117,18 @@ void Offsets::commit_items(Group& group, OffsetCommitCall& call) {
     accepted_size += size + group.id().size();
     ++accepted;
     item.slot = &group.offsets.make_slot(item.topic, item.partition->partition_index);
-    ++item.slot->pending;
+    ++(call.transactional ? item.slot->transactional : item.slot->pending);
   }
   if (accepted == 0) {
     io_.mailboxes.reply(call);
     return;
   }
-  log_writer_.open(group.partition(), accepted_size);
+  if (call.transactional) {
+    log_writer_.open_transactional(group.partition(), call.producer_id, call.producer_epoch,
+                                   call.transaction);
+  } else {
+    log_writer_.open(group.partition(), accepted_size);
+  }
   for (const CommitItem& item : call.items) {
     if (item.slot == nullptr) continue;
     const CommittedOffset value{.offset = item.partition->committed_offset,
@@ -144,24 +153,38 @@ void Offsets::on_committed(LogWrite& write) {
   const ErrorCode error = error_of_offset_write(write.error);
   call.outcome_unknown = write.outcome_unknown;
   for (const CommitItem& item : call.items) {
-    if (item.slot == nullptr) continue;
-    --item.slot->pending;
-    if (error == ErrorCode::none) {
-      ++metrics_.offset_commits;
-      group.offsets.set(*item.slot,
-                        {.offset = item.partition->committed_offset,
-                         .leader_epoch = item.partition->committed_leader_epoch,
-                         .commit_timestamp_ms = call.commit_timestamp_ms,
-                         .expire_timestamp_ms = call.expire_timestamp_ms,
-                         .topic_id = item.topic_id,
-                         .metadata = std::string(item.partition->committed_metadata.value_or(""))});
-    } else {
-      item.answer->error_code = static_cast<int16_t>(error);
-      group.offsets.erase_if_free(item.topic, item.partition->partition_index);
-    }
+    if (item.slot != nullptr) settle(call, item, error);
   }
   table_.forget_if_idle(group);
   io_.mailboxes.reply(call);
+}
+
+void Offsets::settle(OffsetCommitCall& call, const CommitItem& item, ErrorCode error) {
+  Group& group = *call.group;
+  const int32_t partition = item.partition->partition_index;
+  if (error != ErrorCode::none) {
+    --(call.transactional ? item.slot->transactional : item.slot->pending);
+    item.answer->error_code = static_cast<int16_t>(error);
+    return group.offsets.erase_if_free(item.topic, partition);
+  }
+  ++metrics_.offset_commits;
+  CommittedOffset value{.offset = item.partition->committed_offset,
+                        .leader_epoch = item.partition->committed_leader_epoch,
+                        .commit_timestamp_ms = call.commit_timestamp_ms,
+                        .expire_timestamp_ms = call.expire_timestamp_ms,
+                        .topic_id = item.topic_id,
+                        .metadata = std::string(item.partition->committed_metadata.value_or(""))};
+  if (model::planted(model::Bug::transactional_offsets_at_once) && call.transactional) {
+    group.offsets.set(*item.slot, CommittedOffset(value));
+  }
+  if (!call.transactional) {
+    --item.slot->pending;
+    item.slot->order = pending_.next_order();
+    return group.offsets.set(*item.slot, std::move(value));
+  }
+  pending_.add(group.partition(), call.producer_id, group, item.topic, partition,
+               std::move(value));
+  --item.slot->transactional;  // add() holds the slot now
 }
 
 void Offsets::finish(OffsetCommitCall& call, ErrorCode error) {
@@ -169,21 +192,46 @@ void Offsets::finish(OffsetCommitCall& call, ErrorCode error) {
   io_.mailboxes.reply(call);
 }
 
+// --- transactions --------------------------------------------------------------------------------
+
+void Offsets::write_marker(partition::MarkerRequest& request) {
+  MarkerWrite& write = markers_.emplace_back();
+  write.self = std::prev(markers_.end());
+  write.request = &request;
+  write.bind<&Offsets::on_marker>(*this);
+  log_writer_.write_marker(request, write);
+}
+
+void Offsets::on_marker(LogWrite& write) {
+  auto& marker = static_cast<MarkerWrite&>(write);
+  partition::MarkerRequest& request = *marker.request;
+  request.error = write.error;
+  request.outcome_unknown = write.outcome_unknown;
+  if (write.error == ErrorCode::none && !write.outcome_unknown) {
+    pending_.end(request.key.index, request.producer_id, request.marker.commit);
+  }
+  markers_.erase(marker.self);
+  io_.mailboxes.reply(request);
+}
+
 // --- OffsetFetch ---------------------------------------------------------------------------------
 
 void Offsets::fetch(OffsetFetchCall& call) {
-  for (const FetchItem& item : call.items) fetch_group(item, *call.arena);
+  for (const FetchItem& item : call.items) fetch_group(item, call.require_stable, *call.arena);
   io_.mailboxes.reply(call);
 }
 
 namespace {
 
-wire::OffsetFetchResponse::GroupPartition answer_of(int32_t partition, const CommittedOffset* value,
+wire::OffsetFetchResponse::GroupPartition answer_of(int32_t partition, bool unstable,
+                                                    const CommittedOffset* value,
                                                     ArenaCopy& copy) {
   wire::OffsetFetchResponse::GroupPartition answer;
   answer.partition_index = partition;
   answer.committed_offset = -1;
-  if (value != nullptr) {
+  if (unstable) {
+    answer.error_code = static_cast<int16_t>(ErrorCode::unstable_offset_commit);
+  } else if (value != nullptr) {
     answer.committed_offset = value->offset;
     answer.committed_leader_epoch = value->leader_epoch;
     answer.metadata = copy.text(value->metadata);
@@ -194,13 +242,13 @@ wire::OffsetFetchResponse::GroupPartition answer_of(int32_t partition, const Com
 }  // namespace
 
 // One entry for each partition asked, in its order; no error where nothing is known (C12, C13).
-void Offsets::fetch_group(const FetchItem& item, base::Arena& arena) {
+void Offsets::fetch_group(const FetchItem& item, bool require_stable, base::Arena& arena) {
   const wire::OffsetFetchRequest::Group& asked = *item.group;
   wire::OffsetFetchResponse::Group& answer = *item.answer;
   answer.group_id = asked.group_id;
   const Group* const group = table_.find(asked.group_id);
   if (asked.topics.is_null()) {
-    if (group != nullptr) fetch_all(*group, answer, arena);
+    if (group != nullptr) fetch_all(*group, require_stable, answer, arena);
     return;
   }
   ArenaCopy copy(arena);
@@ -216,7 +264,9 @@ void Offsets::fetch_group(const FetchItem& item, base::Arena& arena) {
       const int32_t partition = topic.partition_indexes[k];
       const CommittedOffset* const value =
           group == nullptr ? nullptr : group->offsets.find(topic.name, topic.topic_id, partition);
-      topic_answer.partitions[k] = answer_of(partition, value, copy);
+      const bool unstable = require_stable && group != nullptr &&
+                            group->offsets.is_unstable(topic.name, partition);
+      topic_answer.partitions[k] = answer_of(partition, unstable, value, copy);
       ++metrics_.offset_fetches;
     }
   }
@@ -227,8 +277,8 @@ void Offsets::fetch_group(const FetchItem& item, base::Arena& arena) {
   }
 }
 
-void Offsets::fetch_all(const Group& group, wire::OffsetFetchResponse::Group& answer,
-                        base::Arena& arena) {
+void Offsets::fetch_all(const Group& group, bool require_stable,
+                        wire::OffsetFetchResponse::Group& answer, base::Arena& arena) {
   const auto has_value = [](const auto& entry) { return entry.second.has_value; };
   const auto is_visible = [&](const auto& entry) {
     return std::ranges::any_of(entry.second, has_value);
@@ -248,7 +298,8 @@ void Offsets::fetch_all(const Group& group, wire::OffsetFetchResponse::Group& an
     size_t next_partition = 0;
     for (const auto& [partition, slot] : entry.second) {
       if (!slot.has_value) continue;
-      topic_answer.partitions[next_partition++] = answer_of(partition, &slot.value, copy);
+      topic_answer.partitions[next_partition++] = answer_of(
+          partition, require_stable && slot.transactional > 0, &slot.value, copy);
       topic_answer.topic_id = slot.value.topic_id;
       ++metrics_.offset_fetches;
     }

@@ -17,6 +17,7 @@
 #include "engine/group/membership.h"
 #include "engine/group/messages.h"
 #include "engine/group/metrics.h"
+#include "engine/group/pending_offsets.h"
 #include "engine/group/records.h"
 #include "engine/group/retention_clock.h"
 
@@ -25,7 +26,8 @@ namespace weir::group {
 class Offsets {
  public:
   Offsets(io::CoreIo& io, const GroupConfig& config, GroupTable& table, Membership& membership,
-          LogWriter& log_writer, RecordEncoder& encoder, GroupMetrics& metrics);
+          LogWriter& log_writer, RecordEncoder& encoder, PendingOffsets& pending,
+          GroupMetrics& metrics);
   Offsets(const Offsets&) = delete;
   Offsets& operator=(const Offsets&) = delete;
 
@@ -33,6 +35,8 @@ class Offsets {
   void fetch(OffsetFetchCall& call);
   void delete_groups(DeleteGroupsCall& call);
   void delete_offsets(OffsetDeleteCall& call);
+  // Ends a transaction in one partition of __consumer_offsets.
+  void write_marker(partition::MarkerRequest& request);
   // Forgets, durably, what was committed for that life of the topic, and what names no life.
   void on_topic_deleted(std::string_view topic, const base::Uuid& topic_id);
 
@@ -52,13 +56,22 @@ class Offsets {
     std::list<Removal>::iterator self;
   };
 
+  // A marker on its way to the log.
+  struct MarkerWrite : LogWrite {
+    partition::MarkerRequest* request = nullptr;
+    std::list<MarkerWrite>::iterator self;
+  };
+
   model::ErrorCode check_commit(const OffsetCommitCall& call, Group* group) const;
   void commit_items(Group& group, OffsetCommitCall& call);
   void on_committed(LogWrite& write);
+  void settle(OffsetCommitCall& call, const CommitItem& item, model::ErrorCode error);
+  void on_marker(LogWrite& write);
   void finish(OffsetCommitCall& call, model::ErrorCode error);
 
-  void fetch_group(const FetchItem& item, base::Arena& arena);
-  void fetch_all(const Group& group, wire::OffsetFetchResponse::Group& answer, base::Arena& arena);
+  void fetch_group(const FetchItem& item, bool require_stable, base::Arena& arena);
+  void fetch_all(const Group& group, bool require_stable,
+                 wire::OffsetFetchResponse::Group& answer, base::Arena& arena);
 
   Removal& begin_removal(Group& group);
   void write_removal(Removal& removal);
@@ -74,8 +87,10 @@ class Offsets {
   Membership& membership_;
   LogWriter& log_writer_;
   RecordEncoder& encoder_;
+  PendingOffsets& pending_;
   GroupMetrics& metrics_;
   std::list<Removal> removals_;
+  std::list<MarkerWrite> markers_;
   RetentionClock retention_clock_;
   io::Timer expiry_timer_;
   size_t groups_to_check_ = 0;  // of the round of expiry that is under way

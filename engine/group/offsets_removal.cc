@@ -45,6 +45,7 @@ void Offsets::on_removed(LogWrite& write) {
   const ErrorCode error = error_of_group_write(write.error);
   if (error == ErrorCode::none) {
     for (const auto& [topic, partition] : removal.keys) {
+      pending_.forget(group, topic, partition);
       OffsetSlot* const slot = group.offsets.find_slot(topic, partition);
       if (slot == nullptr) continue;
       if (removal.expiry && slot->has_value) ++metrics_.offsets_expired;
@@ -239,13 +240,16 @@ void Offsets::expire(Group& group, int64_t now_ms) {
     return now_ms - std::max<int64_t>(since_ms, 0) >= retention_ms;
   };
   std::vector<std::pair<std::string, int32_t>> keys;
+  bool any_transactional = false;
   for (const auto& [topic, partitions] : group.offsets.topics()) {
     for (const auto& [partition, slot] : partitions) {
+      any_transactional = any_transactional || slot.transactional > 0;
+      if (slot.transactional > 0) continue;
       if (!rule.never && is_expired(topic, slot.value)) keys.emplace_back(topic, partition);
     }
   }
   const bool nothing_left = group.is(GroupState::empty) && group.pending_count() == 0 &&
-                            keys.size() == group.offsets.value_count();
+                            keys.size() == group.offsets.value_count() && !any_transactional;
   if (keys.empty() && !nothing_left) return;
   Removal& removal = begin_removal(group);
   removal.expiry = true;

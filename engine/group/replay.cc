@@ -2,25 +2,33 @@
 
 #include "engine/group/limits.h"
 #include "engine/group/records.h"
+#include "engine/log/transaction_marker.h"
 #include "engine/wire/records/offset_commit.h"
 #include "engine/wire/records/record_codec.h"
 
 namespace weir::group {
 
-Replay::Replay(GroupTable& table, GroupTimeouts& timeouts)
-    : table_(table), timeouts_(timeouts), arena_(kScratchSizeMax) {}
+Replay::Replay(GroupTable& table, GroupTimeouts& timeouts, PendingOffsets& pending)
+    : table_(table), timeouts_(timeouts), pending_(pending), arena_(kScratchSizeMax) {}
 
 void Replay::apply(model::PartitionIndex partition, std::span<const std::byte> batches) {
   while (log::starts_with_batch(batches)) {
     const log::BatchView batch(batches);
     batches = batches.subspan(batch.size());
-    // Markers, and commits of transactions, which count only with their marker.
-    if (batch.is_control() || batch.is_transactional()) {
+    if (batch.is_control()) {
+      const auto marker = log::read_marker(batch);
+      if (marker) pending_.end(partition, batch.producer_id(), marker->commit);
+      continue;
+    }
+    if (batch.is_transactional() && !batch.has_producer_id()) {
       records_skipped_ += static_cast<uint64_t>(batch.record_count());
       continue;
     }
+    // Commits of transactions count only with their marker.
+    const model::ProducerId producer_id =
+        batch.is_transactional() ? batch.producer_id() : model::kNoProducerId;
     if (batch.compression_bits() == 0) {
-      apply_records(partition, batch.records());
+      apply_records(partition, producer_id, batch.records());
       continue;
     }
     // Only another broker compresses here: the topic was taken over with its data.
@@ -33,12 +41,13 @@ void Replay::apply(model::PartitionIndex partition, std::span<const std::byte> b
       size += inflater.read(std::span(records).subspan(size));
     }
     records.resize(size);
-    apply_records(partition, records);
+    apply_records(partition, producer_id, records);
   }
   if (!batches.empty()) ++records_skipped_;
 }
 
-void Replay::apply_records(model::PartitionIndex partition, std::span<const std::byte> records) {
+void Replay::apply_records(model::PartitionIndex partition, model::ProducerId producer_id,
+                           std::span<const std::byte> records) {
   log::Record record;
   while (!records.empty()) {
     if (!log::read_record(records, record)) {
@@ -46,16 +55,19 @@ void Replay::apply_records(model::PartitionIndex partition, std::span<const std:
       return;
     }
     ++records_;
-    if (!apply_record(partition, record)) ++records_skipped_;
+    if (!apply_record(partition, producer_id, record)) ++records_skipped_;
     arena_.reset();
   }
 }
 
-bool Replay::apply_record(model::PartitionIndex partition, const log::Record& record) {
+bool Replay::apply_record(model::PartitionIndex partition, model::ProducerId producer_id,
+                          const log::Record& record) {
   if (!record.key) return false;
   const auto type = wire::record_prefix(*record.key);
   if (!type) return false;
-  if (wire::OffsetCommitKey::kInfo.versions.contains(*type)) return apply_offset(partition, record);
+  if (wire::OffsetCommitKey::kInfo.versions.contains(*type)) {
+    return apply_offset(partition, producer_id, record);
+  }
   if (*type == kGroupMetadataKeyType) return apply_group(partition, record);
   return false;
 }
@@ -79,12 +91,14 @@ base::Uuid topic_id_of(const log::Record& record) {
 
 }  // namespace
 
-bool Replay::apply_offset(model::PartitionIndex partition, const log::Record& record) {
+bool Replay::apply_offset(model::PartitionIndex partition, model::ProducerId producer_id,
+                          const log::Record& record) {
   wire::OffsetCommitKey key;
   if (!wire::decode_record(key, *record.key, arena_)) return false;
   Group* const known = table_.find(key.group);
   if (!record.value) {
     if (known == nullptr) return true;
+    pending_.forget(*known, key.topic, key.partition);
     OffsetSlot* const slot = known->offsets.find_slot(key.topic, key.partition);
     if (slot == nullptr) return true;
     known->offsets.clear(*slot);
@@ -96,13 +110,19 @@ bool Replay::apply_offset(model::PartitionIndex partition, const log::Record& re
   if (!wire::decode_record(value, *record.value, arena_)) return false;
   Group& group = table_.find_or_restore(key.group, partition, timeouts_);
   const base::Uuid topic_id = value.topic_id.is_zero() ? topic_id_of(record) : value.topic_id;
-  group.offsets.set(group.offsets.make_slot(key.topic, key.partition),
-                    {.offset = value.offset,
-                     .leader_epoch = value.leader_epoch,
-                     .commit_timestamp_ms = value.commit_timestamp,
-                     .expire_timestamp_ms = value.expire_timestamp,
-                     .topic_id = topic_id,
-                     .metadata = std::string(value.metadata)});
+  CommittedOffset committed{.offset = value.offset,
+                            .leader_epoch = value.leader_epoch,
+                            .commit_timestamp_ms = value.commit_timestamp,
+                            .expire_timestamp_ms = value.expire_timestamp,
+                            .topic_id = topic_id,
+                            .metadata = std::string(value.metadata)};
+  if (producer_id != model::kNoProducerId) {
+    pending_.add(partition, producer_id, group, key.topic, key.partition, std::move(committed));
+  } else {
+    OffsetSlot& slot = group.offsets.make_slot(key.topic, key.partition);
+    slot.order = pending_.next_order();
+    group.offsets.set(slot, std::move(committed));
+  }
   table_.account(group);
   return true;
 }

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "engine/group/group_table.h"
+#include "engine/group/pending_offsets.h"
 #include "engine/log/inflater.h"
 #include "engine/log/record_batch.h"
 #include "engine/wire/records/group_metadata.h"
@@ -15,7 +16,7 @@ namespace weir::group {
 
 class Replay {
  public:
-  Replay(GroupTable& table, GroupTimeouts& timeouts);
+  Replay(GroupTable& table, GroupTimeouts& timeouts, PendingOffsets& pending);
 
   // Whole batches. Damage was found before, by the log; what cannot be understood is counted.
   void apply(model::PartitionIndex partition, std::span<const std::byte> batches);
@@ -24,14 +25,19 @@ class Replay {
   uint64_t records_skipped() const { return records_skipped_; }
 
  private:
-  void apply_records(model::PartitionIndex partition, std::span<const std::byte> records);
-  bool apply_record(model::PartitionIndex partition, const log::Record& record);
-  bool apply_offset(model::PartitionIndex partition, const log::Record& record);
+  // Where the batch is of a transaction, its producer; else kNoProducerId.
+  void apply_records(model::PartitionIndex partition, model::ProducerId producer_id,
+                     std::span<const std::byte> records);
+  bool apply_record(model::PartitionIndex partition, model::ProducerId producer_id,
+                    const log::Record& record);
+  bool apply_offset(model::PartitionIndex partition, model::ProducerId producer_id,
+                    const log::Record& record);
   bool apply_group(model::PartitionIndex partition, const log::Record& record);
   void restore_members(Group& group, const wire::GroupMetadataValue& value);
 
   GroupTable& table_;
   GroupTimeouts& timeouts_;
+  PendingOffsets& pending_;
   base::Arena arena_;
   uint64_t records_ = 0;
   uint64_t records_skipped_ = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/handlers/add_offsets_to_txn.h"
+#include "engine/handlers/add_partitions_to_txn.h"
 #include "engine/handlers/alter_client_quotas.h"
 #include "engine/handlers/alter_configs.h"
 #include "engine/handlers/alter_partition_reassignments.h"
@@ -18,9 +20,12 @@
 #include "engine/handlers/describe_configs.h"
 #include "engine/handlers/describe_groups.h"
 #include "engine/handlers/describe_log_dirs.h"
+#include "engine/handlers/describe_producers.h"
 #include "engine/handlers/describe_quorum.h"
 #include "engine/handlers/describe_topic_partitions.h"
+#include "engine/handlers/describe_transactions.h"
 #include "engine/handlers/elect_leaders.h"
+#include "engine/handlers/end_txn.h"
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
@@ -32,6 +37,7 @@
 #include "engine/handlers/list_groups.h"
 #include "engine/handlers/list_offsets.h"
 #include "engine/handlers/list_partition_reassignments.h"
+#include "engine/handlers/list_transactions.h"
 #include "engine/handlers/metadata.h"
 #include "engine/handlers/offset_commit.h"
 #include "engine/handlers/offset_delete.h"
@@ -39,7 +45,9 @@
 #include "engine/handlers/offset_for_leader_epoch.h"
 #include "engine/handlers/produce.h"
 #include "engine/handlers/sync_group.h"
+#include "engine/handlers/txn_offset_commit.h"
 #include "engine/handlers/update_features.h"
+#include "engine/handlers/write_txn_markers.h"
 
 namespace weir::handlers {
 
@@ -67,6 +75,11 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::delete_records, &start_delete_records},
     ApiRow{ApiKey::init_producer_id, &start_init_producer_id},
     ApiRow{ApiKey::offset_for_leader_epoch, &start_offset_for_leader_epoch},
+    ApiRow{ApiKey::add_partitions_to_txn, &start_add_partitions_to_txn},
+    ApiRow{ApiKey::add_offsets_to_txn, &start_add_offsets_to_txn},
+    ApiRow{ApiKey::end_txn, &start_end_txn},
+    ApiRow{ApiKey::write_txn_markers, &start_write_txn_markers},
+    ApiRow{ApiKey::txn_offset_commit, &start_txn_offset_commit},
     ApiRow{ApiKey::describe_configs, &start_describe_configs},
     ApiRow{ApiKey::alter_configs, &start_alter_configs},
     ApiRow{ApiKey::alter_replica_log_dirs, &start_alter_replica_log_dirs},
@@ -83,6 +96,9 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::describe_quorum, &start_describe_quorum},
     ApiRow{ApiKey::update_features, &start_update_features},
     ApiRow{ApiKey::describe_cluster, &start_describe_cluster},
+    ApiRow{ApiKey::describe_producers, &start_describe_producers},
+    ApiRow{ApiKey::describe_transactions, &start_describe_transactions},
+    ApiRow{ApiKey::list_transactions, &start_list_transactions},
     ApiRow{ApiKey::list_config_resources, &start_list_config_resources},
     ApiRow{ApiKey::describe_topic_partitions, &start_describe_topic_partitions},
 };

@@ -15,6 +15,8 @@ using Response = wire::ApiVersionsResponse;
 namespace {
 
 constexpr int16_t kFirstVersionWithSoftwareName = 3;
+constexpr std::string_view kTransactionVersion = "transaction.version";
+constexpr int16_t kTransactionVersionLevel = 2;
 
 Response::ApiVersion row_of(const wire::ApiInfo& api) {
   return {.api_key = static_cast<int16_t>(api.key),
@@ -65,8 +67,14 @@ void start_api_versions(Request& request) {
     if (find_row(api.key) != nullptr) out.api_keys[count++] = row_of(api);
   }
   out.api_keys = {out.api_keys.data(), count};
-  // No features are finalized yet, so their epoch stays -1: clients then ignore features
-  // altogether.
+  // What transaction.version 2 means to clients (KIP-890): no AddPartitionsToTxn, Produce 12,
+  // TxnOffsetCommit 5 and EndTxn 5 do it. Features never change while the node runs.
+  Response::SupportedFeature supported{kTransactionVersion, 0, kTransactionVersionLevel};
+  Response::FinalizedFeature finalized{kTransactionVersion, kTransactionVersionLevel,
+                                       kTransactionVersionLevel};
+  out.supported_features = {&supported, 1};
+  out.finalized_features = {&finalized, 1};
+  out.finalized_features_epoch = 0;
   request.respond(out);
 }
 

@@ -73,6 +73,7 @@ void FetchHandler::send_reads() {
       item.error = ErrorCode::none;
       item.diverging_epoch = -1;
       item.pieces = {};
+      item.aborted = {};
       item.size = 0;
     }
     core.read.size_max = core.share.size_max;
@@ -152,7 +153,10 @@ bool FetchHandler::make_watches() {
     if (items == nullptr) return false;
     for (size_t k = 0; k < core.share.items.size(); ++k) {
       const partition::ReadItem& item = core.share.items[k];
-      items[k] = {.key = item.key, .fetch_offset = item.fetch_offset, .size_max = item.size_max};
+      items[k] = {.key = item.key,
+                  .fetch_offset = item.fetch_offset,
+                  .size_max = item.size_max,
+                  .read_committed = item.read_committed};
     }
     core.watch.items = {items, core.share.items.size()};
   }
@@ -291,10 +295,23 @@ void FetchHandler::report(const FetchEntry& entry, Response::Partition& out, uin
   }
   // Home cores read side by side, each with its own first batch: what is too much is left out here.
   if (item->size == 0 || (!first && item->size > std::min<uint64_t>(left, item->size_max))) return;
+  if (!item->aborted.empty() && !report_aborted(*item, out)) return;
   first = false;
   left -= std::min<uint64_t>(left, item->size);
   out.records = chain(item->pieces);
   context().metrics.fetch_bytes += item->size;
+}
+
+// Without memory for them no records may go out either: aborted ones would pass for committed.
+bool FetchHandler::report_aborted(const partition::ReadItem& item, Response::Partition& out) {
+  auto all = wire::make_array<Response::AbortedTransaction>(arena(), item.aborted.size());
+  if (all.is_null()) return false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i] = {.producer_id = item.aborted[i].producer_id.value(),
+              .first_offset = item.aborted[i].first_offset.value()};
+  }
+  out.aborted_transactions = all;
+  return true;
 }
 
 wire::RecordsChain FetchHandler::chain(std::span<const io::Slice> pieces) {

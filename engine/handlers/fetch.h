@@ -78,6 +78,7 @@ class FetchHandler final : public Handler {
   void on_charged(io::Message&);
   void respond();
   void report(const FetchEntry& entry, Response::Partition& out, uint64_t& left, bool& first);
+  [[nodiscard]] bool report_aborted(const partition::ReadItem& item, Response::Partition& out);
   [[nodiscard]] wire::RecordsChain chain(std::span<const io::Slice> pieces);
 
   wire::FetchRequest in_;

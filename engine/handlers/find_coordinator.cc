@@ -2,6 +2,7 @@
 
 #include "engine/handlers/context.h"
 #include "engine/handlers/group_handler.h"
+#include "engine/handlers/transaction_handler.h"
 #include "engine/wire/messages/find_coordinator.h"
 
 namespace weir::handlers {
@@ -22,13 +23,20 @@ class FindCoordinatorHandler final : public GroupHandler {
   void start() override {
     if (!request_.decode(in_)) return;
     if (in_.key_type == kGroup) return with_offsets_topic();
-    if (in_.key_type == kTransaction) return respond(ErrorCode::none);
+    if (in_.key_type == kTransaction) {
+      return topic_.ensure<&FindCoordinatorHandler::on_state_topic>(context(), *this);
+    }
     respond(ErrorCode::invalid_request);
   }
 
  private:
   void proceed() override { respond(ErrorCode::none); }
   void refuse(ErrorCode error) override { respond(error); }
+
+  void on_state_topic() {
+    respond(StateTopic::exists(context()) ? ErrorCode::none
+                                          : ErrorCode::coordinator_not_available);
+  }
 
   void respond(ErrorCode error) {
     wire::FindCoordinatorResponse out;
@@ -58,6 +66,7 @@ class FindCoordinatorHandler final : public GroupHandler {
   }
 
   wire::FindCoordinatorRequest in_;
+  StateTopic topic_;
 };
 
 }  // namespace

@@ -35,6 +35,10 @@ io::CoreIndex GroupHandler::core_of(std::string_view group_id) const {
   return context().catalog.home_core(*offsets_topic(), partition_of(group_id));
 }
 
+model::PartitionKey GroupHandler::offsets_key_of(std::string_view group_id) const {
+  return {offsets_topic()->serial, partition_of(group_id)};
+}
+
 void GroupHandler::prepare(group::GroupCall& call) {
   call.api_version = request_.api_version();
   call.arena = &arena();

@@ -32,6 +32,8 @@ class GroupHandler : public Handler {
   // Only inside proceed() and replies to calls: the topic exists and is never deleted.
   [[nodiscard]] model::PartitionIndex partition_of(std::string_view group_id) const;
   [[nodiscard]] io::CoreIndex core_of(std::string_view group_id) const;
+  // Its partition of __consumer_offsets.
+  [[nodiscard]] model::PartitionKey offsets_key_of(std::string_view group_id) const;
 
   // Fills in what every call says of its client. The reply is bound already.
   void prepare(group::GroupCall& call);

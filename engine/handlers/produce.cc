@@ -4,6 +4,7 @@
 
 #include "engine/catalog/catalog.h"
 #include "engine/handlers/context.h"
+#include "engine/handlers/transaction_handler.h"
 #include "engine/model/ports.h"
 
 namespace weir::handlers {
@@ -13,6 +14,8 @@ using model::ErrorCode;
 namespace {
 
 constexpr int16_t kFirstVersionWithZstd = 7;
+constexpr int16_t kFirstVersionWithAbortable = 11;
+constexpr int16_t kFirstVersionThatAdds = 12;
 constexpr int16_t kFirstVersionWithTopicIds = 13;
 
 int16_t code(ErrorCode error) { return static_cast<int16_t>(error); }
@@ -57,6 +60,7 @@ void ProduceHandler::start() {
   } else {
     mark_duplicates();
     for (size_t i = 0; i < part_count_; ++i) append(parts_[i]);
+    if (transaction_) ask_coordinator();
   }
   if (--outstanding_ == 0) finish();
 }
@@ -161,18 +165,18 @@ void ProduceHandler::append(Part& part) {
   if (verdict.recompressed && !keep(verdict.batch)) {
     return refuse(part, ErrorCode::message_too_large, "the request is too large for its memory");
   }
-  if (log::BatchView(verdict.batch).is_transactional()) {
-    // No transaction can have this partition: there is no coordinator that knows its id.
-    return refuse(part, ErrorCode::invalid_producer_id_mapping);
-  }
   Metrics& metrics = context().metrics;
   ++metrics.produce_batches;
   metrics.produce_records += static_cast<uint64_t>(verdict.record_count);
   metrics.produce_bytes += verdict.batch.size();
   if (append_time) part.append_time_ms = rules.now_ms;
   part.append.batch = verdict.batch;
-  ++outstanding_;
   const auto home = context().catalog.home_core(*part.topic, part.append.key.index);
+  if (log::BatchView(verdict.batch).is_transactional()) {
+    part.home = home;
+    return join_transaction(part, verdict.batch);
+  }
+  ++outstanding_;
   context().io.mailboxes.send(home, model::ports::kAppend, part.append);
 }
 
@@ -183,6 +187,66 @@ bool ProduceHandler::keep(std::span<std::byte>& batch) {
   std::ranges::copy(batch, copy);
   batch = {copy, batch.size()};
   return true;
+}
+
+void ProduceHandler::join_transaction(Part& part, std::span<const std::byte> batch) {
+  const log::BatchView view(batch);
+  const transaction::Claim claim{view.producer_id(), view.producer_epoch()};
+  if (!transaction_) {
+    transaction_ = std::make_unique<Transaction>(*this);
+    transaction_->call.claim = claim;
+  }
+  transaction::AddPartitionsCall& call = transaction_->call;
+  if (claim.producer_id != call.claim.producer_id || claim.epoch != call.claim.epoch) {
+    return refuse(part, ErrorCode::invalid_producer_id_mapping);
+  }
+  // The topic may be gone when the coordinator asks for its name.
+  const std::string& name = part.topic->name;
+  char* const text = arena().make_array<char>(name.size());
+  if (text == nullptr) return refuse(part, ErrorCode::invalid_request);
+  std::ranges::copy(name, text);
+  transaction_->claims.push_back({.key = part.append.key, .topic = {text, name.size()}});
+  transaction_->parts.push_back(&part);
+}
+
+void ProduceHandler::ask_coordinator() {
+  transaction::AddPartitionsCall& call = transaction_->call;
+  call.transactional_id = *in_.transactional_id;
+  call.partitions = transaction_->claims;
+  call.verify_only = request_.api_version() < kFirstVersionThatAdds;
+  call.client_version = call.verify_only ? int16_t{0} : transaction::kEpochBumpVersion;
+  ++outstanding_;
+  if (send_to_coordinator(context(), call)) return;
+  --outstanding_;
+  for (Part* part : transaction_->parts) refuse(*part, ErrorCode::invalid_producer_id_mapping);
+}
+
+void ProduceHandler::on_coordinator(io::Message&) {
+  const transaction::AddPartitionsCall& call = transaction_->call;
+  for (size_t i = 0; i < transaction_->parts.size(); ++i) {
+    Part& part = *transaction_->parts[i];
+    const ErrorCode error =
+        call.error != ErrorCode::none ? call.error : transaction_->claims[i].error;
+    part.append.outcome_unknown = call.outcome_unknown;
+    if (error != ErrorCode::none) {
+      refuse(part, in_version(error));
+      continue;
+    }
+    part.append.origin = {.transaction = call.transaction,
+                          .unknown_starts_at_0 = !call.verify_only};
+    ++outstanding_;
+    context().io.mailboxes.send(part.home, model::ports::kAppend, part.append);
+  }
+  if (--outstanding_ == 0) finish();
+}
+
+// What a version of Produce may say of a transaction.
+ErrorCode ProduceHandler::in_version(ErrorCode error) const {
+  const int16_t version = request_.api_version();
+  if (error == ErrorCode::concurrent_transactions && version < kFirstVersionThatAdds) {
+    return ErrorCode::not_enough_replicas;  // retriable for everybody
+  }
+  return abortable_in(fenced_in(error, false), version >= kFirstVersionWithAbortable);
 }
 
 void ProduceHandler::refuse(Part& part, ErrorCode error, std::string_view message) {
@@ -249,7 +313,10 @@ void ProduceHandler::report(Part& part) {
   Response::Partition& out = *part.out;
   const partition::AppendRequest& append = part.append;
   if (out.error_code == 0) {
-    out.error_code = code(append.error);
+    // The partition says INVALID_TXN_STATE of a batch that comes after its transaction's end.
+    const bool late =
+        append.error == ErrorCode::invalid_txn_state && append.origin.transaction != 0;
+    out.error_code = code(late ? in_version(ErrorCode::transaction_abortable) : append.error);
     out.log_start_offset = append.log_start_offset.value();
     if (append.error == ErrorCode::none) {
       out.base_offset = append.base_offset.value();

@@ -90,6 +90,7 @@ class Handler {
 struct Peer {
   io::Address remote;
   io::Address local;  // the address the client connected to
+  io::Instant connected_at{};
 };
 
 // The connection, as its requests see it. Calls come from inside handlers: the sink only takes note

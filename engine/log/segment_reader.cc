@@ -42,6 +42,7 @@ bool SegmentReader::start(Log& log, const Wish& wish, Lease& lease, io::Op& done
   lease_ = &lease;
   done_ = &done;
   size_ = 0;
+  next_offset_ = wish.offset;
   error_ = ErrorCode::none;
   const auto place = log.find(wish.offset);
   if (!place) return true;
@@ -81,32 +82,40 @@ SegmentReader::Range SegmentReader::choose(const ReadPlace& place,
   uint64_t from = groups[group].position;
   Header header;
   uint64_t batch_end = 0;
+  const Range nothing{from, from, wish_.offset};
+  model::Offset next_offset;
   while (true) {
-    if (from >= place.limit) return {from, from};
+    if (from >= place.limit) return nothing;
     header_at(from, header);
     const BatchView batch(header);
     batch_end = from + batch.size();
-    if (batch.next_offset() > wish_.offset) break;
+    next_offset = batch.next_offset();
+    if (next_offset > wish_.offset) break;
     from = batch_end;
   }
-  if (batch_end > place.limit) return {from, from};
+  if (batch_end > place.limit || BatchView(header).base_offset() >= wish_.end) return nothing;
   const uint64_t stop = std::min(place.limit, from + wish_.size_max);
-  if (batch_end > stop) return {from, wish_.first_batch_whole ? batch_end : from};
+  if (batch_end > stop) {
+    return wish_.first_batch_whole ? Range{from, batch_end, next_offset} : nothing;
+  }
   uint64_t to = batch_end;
   for (; group < groups.size() && to < stop; ++group) {
     if (groups[group].flags & Group::kQuarantined) break;
-    if (groups[group].end() <= stop) {
+    if (groups[group].end() <= stop && groups[group].next_offset <= wish_.end) {
       to = std::max(to, groups[group].end());
+      next_offset = std::max(next_offset, groups[group].next_offset);
       continue;
     }
-    while (to < stop) {
+    while (to < stop && next_offset < wish_.end) {
       header_at(to, header);
-      const uint64_t next = to + BatchView(header).size();
-      if (next > stop) return {from, to};
-      to = next;
+      const BatchView batch(header);
+      if (to + batch.size() > stop) break;
+      to += batch.size();
+      next_offset = batch.next_offset();
     }
+    break;
   }
-  return {from, to};
+  return {from, to, next_offset};
 }
 
 bool SegmentReader::from_memory(const ReadPlace& place) {
@@ -116,6 +125,7 @@ bool SegmentReader::from_memory(const ReadPlace& place) {
   });
   segment.buffer.lease(range.from, range.to, lease_->pieces, lease_->pinned);
   size_ = range.to - range.from;
+  next_offset_ = range.next_offset;
   return true;
 }
 
@@ -222,6 +232,7 @@ void SegmentReader::take_window() {
     std::memcpy(header.data(), window_->buffer.memory + (at - window_->begin), header.size());
   });
   size_ = range.to - range.from;
+  next_offset_ = range.next_offset;
   if (size_ == 0) return;
   lease_->pieces.push_back({window_->buffer.memory + (range.from - window_->begin), size_});
   lease_->pinned.push_back(std::exchange(window_, nullptr));

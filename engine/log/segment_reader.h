@@ -42,6 +42,8 @@ class SegmentReader {
     model::Offset offset;        // log start <= offset < high watermark
     uint64_t size_max = 0;
     bool first_batch_whole = false;  // the first batch comes even if it is larger than size_max
+    // Only batches that begin below it; where a batch begins, or beyond everything that is visible.
+    model::Offset end{INT64_MAX};
   };
   // Appends what it finds to `lease`. Returns true when done at once (result in size() and
   // error()); else `done` completes later. The log must not go away meanwhile (the partition counts
@@ -49,6 +51,8 @@ class SegmentReader {
   bool start(Log& log, const Wish& wish, Lease& lease, io::Op& done);
 
   uint64_t size() const { return size_; }
+  // Behind the last record of what was found; the wished offset when nothing was.
+  model::Offset next_offset() const { return next_offset_; }
   model::ErrorCode error() const { return error_; }
 
  private:
@@ -58,6 +62,7 @@ class SegmentReader {
   struct Range {
     uint64_t from = 0;
     uint64_t to = 0;
+    model::Offset next_offset{};  // behind the last record before `to`
   };
   template <class HeaderAt>
   Range choose(const ReadPlace& place, const HeaderAt& header_at) const;
@@ -88,6 +93,7 @@ class SegmentReader {
   Chunk* window_ = nullptr;    // file bytes [begin, begin + used)
   uint64_t window_end_ = 0;    // end of the last whole group wanted
   uint64_t size_ = 0;
+  model::Offset next_offset_;
   model::ErrorCode error_ = model::ErrorCode::none;
 };
 

@@ -18,6 +18,10 @@ enum class Bug : uint8_t {
   dedup_window_not_restored,
   missing_directory_flush,
   start_moved_before_durable,
+  open_transactions_visible,
+  aborted_index_not_restored,
+  transaction_end_not_resumed,
+  transactional_offsets_at_once,
 };
 
 #ifdef WEIR_PLANTED_BUGS

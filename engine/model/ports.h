@@ -22,5 +22,9 @@ inline constexpr io::Port kLogSizes{13};      // partition::LogSizesRequest
 inline constexpr io::Port kQuota{14};         // handlers::QuotaCharge
 inline constexpr io::Port kDeleteRecords{15};  // partition::DeleteRecordsRequest
 inline constexpr io::Port kReadPositions{16};  // broker::PositionsCall, to every core
+inline constexpr io::Port kWriteMarker{17};   // partition::MarkerRequest
+inline constexpr io::Port kGroupMarker{18};   // partition::MarkerRequest, of __consumer_offsets
+inline constexpr io::Port kDescribeProducers{19};  // partition::ProducersRequest
+inline constexpr io::Port kTransaction{20};   // transaction::TransactionCall
 
 }  // namespace weir::model::ports

@@ -8,13 +8,13 @@ void FetchWaiters::abandon() {
   while (!entries_.empty()) entries_.front().registration->abandon();
 }
 
-void FetchWaiters::on_bytes(uint64_t size) {
+void FetchWaiters::on_bytes(const NewBytes& bytes) {
   // come_back() unlinks the entries of its watch, maybe several of this list: start over after one.
   WatchEntry* entry = entries_.empty() ? nullptr : &entries_.front();
   while (entry != nullptr) {
     WatchEntry* const next = entries_.next(*entry);
     WatchRegistration& registration = *entry->registration;
-    registration.count(*entry, size);
+    registration.count(*entry, entry->read_committed ? bytes.stable : bytes.readable);
     if (registration.satisfied()) {
       const bool same = next != nullptr && next->registration == &registration;
       registration.come_back();
@@ -45,6 +45,7 @@ WatchRegistration::WatchRegistration(io::Mailboxes& mailboxes, WatchRequest& req
     entries_[i].registration = this;
     entries_[i].fetch_offset = request.items[i].fetch_offset;
     entries_[i].size_max = request.items[i].size_max;
+    entries_[i].read_committed = request.items[i].read_committed;
   }
 }
 

@@ -20,7 +20,14 @@ struct WatchEntry : base::ListHook {
   WatchRegistration* registration = nullptr;
   model::Offset fetch_offset;
   uint64_t size_max = 0;
+  bool read_committed = false;
   uint64_t available = 0;  // bytes counted so far, at most size_max
+};
+
+// What one commit brought, in bytes: below the high watermark, and below the last stable offset.
+struct NewBytes {
+  uint64_t readable = 0;
+  uint64_t stable = 0;
 };
 
 class FetchWaiters {
@@ -30,8 +37,8 @@ class FetchWaiters {
 
   bool empty() const { return entries_.empty(); }
   void add(WatchEntry& entry) { entries_.push_back(entry); }
-  // `size` more bytes can be read.
-  void on_bytes(uint64_t size);
+  // More bytes can be read.
+  void on_bytes(const NewBytes& bytes);
   // The partition would now answer with an error, or its limits moved: every watch must look again.
   void on_change();
   // The log starts at `start` now: watches of offsets before it would be answered with an error.

@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/log/transaction_marker.h"
 #include "engine/model/error_code.h"
 #include "engine/model/ids.h"
+#include "engine/partition/producer_state.h"
+#include "io/base/arena.h"
 #include "io/disk.h"
 #include "io/mailbox.h"
 
@@ -21,12 +24,27 @@ class AppendRequest : public io::Message {
   // in
   model::PartitionKey key;
   std::span<const std::byte> batch;
+  BatchOrigin origin;  // of transactional batches: what the coordinator said
   // out, once the batch is on stable storage
   model::ErrorCode error = model::ErrorCode::none;
   model::Offset base_offset = model::kNoOffset;
   int64_t log_append_time_ms = -1;  // of a duplicate: the timestamp stored then (SCOPE 6)
   model::Offset log_start_offset = model::kNoOffset;
   bool outcome_unknown = false;     // the device failed: close the connection (RELIABILITY 2.5)
+};
+
+// Ends a producer's transaction in one partition with a marker (KIP-98), to port kWriteMarker; of
+// partitions of __consumer_offsets to port kGroupMarker. The home core makes the batch. Answered
+// like any append; a marker that finds nothing to end may be left out (origin.only_if_open) and has
+// base_offset kNoOffset then.
+class MarkerRequest : public AppendRequest {
+ public:
+  // in, besides key and origin
+  model::ProducerId producer_id = model::kNoProducerId;
+  model::ProducerEpoch producer_epoch{-1};
+  log::TransactionMarker marker;
+
+  log::MarkerBatch bytes;  // the home core's own: what `batch` views
 };
 
 // One partition of a read.
@@ -49,6 +67,9 @@ struct ReadItem {
   // kReleaseRead.
   std::span<const io::Slice> pieces;
   size_t size = 0;
+  // read_committed: aborted transactions that touch what was read, by first offset; valid as long
+  // as the pieces.
+  std::span<const AbortedTransaction> aborted;
 };
 
 // Reads several partitions of one home core, in the order given. Until one has given data, the
@@ -69,6 +90,7 @@ struct WatchItem {
   model::PartitionKey key;
   model::Offset fetch_offset;   // where the fetch will read
   uint32_t size_max = 0;        // at most this many bytes of the partition count
+  bool read_committed = false;  // only what lies below the last stable offset counts
 };
 
 // Comes back when at least size_min bytes can be read in the watched partitions together, or one of
@@ -113,6 +135,28 @@ class DeleteRecordsRequest : public io::Message {
   // out
   model::ErrorCode error = model::ErrorCode::none;
   model::Offset low_watermark = model::kNoOffset;  // the log start now
+};
+
+// One producer of a partition, as DescribeProducers shows it (KIP-664).
+struct ProducerInfo {
+  model::ProducerId producer_id = model::kNoProducerId;
+  int32_t epoch = -1;
+  int32_t last_sequence = -1;
+  int64_t last_timestamp = -1;
+  int32_t coordinator_epoch = -1;
+  int64_t transaction_first_offset = -1;
+};
+
+// The producers that a partition knows, to port kDescribeProducers. While it is away the home core
+// owns the arena and places the answer in it.
+class ProducersRequest : public io::Message {
+ public:
+  // in
+  model::PartitionKey key;
+  base::Arena* arena = nullptr;
+  // out
+  model::ErrorCode error = model::ErrorCode::none;
+  std::span<const ProducerInfo> producers;  // ascending by id
 };
 
 // OffsetForLeaderEpoch of one partition (KIP-101, KIP-320).

@@ -135,7 +135,6 @@ bool OffsetsJob::search_batches() {
     const auto whole = left.first(batch.size());
     left = left.subspan(batch.size());
     position_ = batch.next_offset();
-    if (batch.is_control()) continue;
     const auto found =
         log::find_timestamp(whole, wanted_, partition_->log_start_offset(), inflater_);
     if (!found) continue;

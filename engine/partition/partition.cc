@@ -64,6 +64,7 @@ void Partition::restore(Recovered recovered) {
   start_.restore(std::move(recovered.start_markers), recovered.dead);
   producers_ = std::move(recovered.producers);
   high_watermark_ = recovered.log_end;
+  producers_.transactions().on_durable(high_watermark_);
   if (log_.empty()) return;
   log::Segment& active = log_.active();
   active.buffer.start_at(recovered.tail_begin);
@@ -99,24 +100,22 @@ void Partition::make_space() {
 bool Partition::try_append(AppendRequest& request) {
   const log::BatchView batch(request.batch);
   if (batch.has_producer_id()) {
-    const auto verdict = producers_.check(batch);
+    const auto verdict = producers_.check(batch, request.origin);
     if (verdict.error != ErrorCode::none) {
       request.log_start_offset = log_.start_offset();
       answer(request, verdict.error);
       return true;
     }
     if (verdict.duplicate) {
-      ++services_.metrics.duplicate_batches;
-      request.base_offset = verdict.duplicate->base_offset;
-      request.log_append_time_ms = verdict.duplicate->timestamp;
-      request.log_start_offset = log_.start_offset();
-      const model::Offset next = verdict.duplicate->last_offset + 1;
-      // The original may not be durable yet; an answer now would promise too much.
-      if (next <= high_watermark_) {
-        answer(request, ErrorCode::none);
-      } else {
-        duplicates_.push_back({&request, next});
-      }
+      answer_duplicate(request, *verdict.duplicate);
+      return true;
+    }
+    if (verdict.nothing_to_end) {
+      producers_.note_ended(batch.producer_id(), request.origin.transaction,
+                            services_.io.clock.wall_ms());
+      producers_.limit(config_.producers_max);
+      // What ended it before may not be durable yet.
+      answer_when_durable(request, log_.end_offset());
       return true;
     }
   }
@@ -130,11 +129,25 @@ bool Partition::try_append(AppendRequest& request) {
   return true;
 }
 
+void Partition::answer_duplicate(AppendRequest& request, const ProducerBatch& original) {
+  ++services_.metrics.duplicate_batches;
+  request.base_offset = original.base_offset;
+  request.log_append_time_ms = original.timestamp;
+  request.log_start_offset = log_.start_offset();
+  // The original may not be durable yet; an answer now would promise too much.
+  answer_when_durable(request, original.last_offset + 1);
+}
+
+void Partition::answer_when_durable(AppendRequest& request, model::Offset next_offset) {
+  if (next_offset <= high_watermark_) return answer(request, ErrorCode::none);
+  duplicates_.push_back({&request, next_offset});
+}
+
 void Partition::place(AppendRequest& request, const log::BatchView& batch) {
   if (log_.active().end == 0) begin_segment(log_.active(), batch);
   const log::Placed placed = log_.append(request.batch, services_.leader_epoch);
   if (batch.has_producer_id()) {
-    producers_.append(batch, placed.base_offset, services_.io.clock.wall_ms());
+    producers_.append(batch, placed.base_offset, services_.io.clock.wall_ms(), request.origin);
     producers_.limit(config_.producers_max);
   }
   request.base_offset = placed.base_offset;
@@ -172,7 +185,9 @@ void Partition::fail_queued(ErrorCode error) {
     AppendRequest& request = *queue_.front();
     queue_.pop_front();
     const log::BatchView batch(request.batch);
-    if (batch.has_producer_id()) producers_.refuse(batch, services_.io.clock.wall_ms());
+    // What has no sequence is not expected again either.
+    const bool sequenced = batch.has_producer_id() && batch.base_sequence().value() >= 0;
+    if (sequenced) producers_.refuse(batch, services_.io.clock.wall_ms());
     answer(request, error);
   }
   producers_.limit(config_.producers_max);
@@ -285,7 +300,10 @@ void Partition::committed(const journal::Part& part) {
   if (part.kind == journal::EntryKind::extent) {
     segment.written = std::max(segment.written, part.inline_begin);
   }
+  const model::Offset high_before = high_watermark_;
+  const model::Offset stable_before = last_stable_offset();
   high_watermark_ = std::max(high_watermark_, part.next_offset);
+  producers_.transactions().on_durable(high_watermark_);
   ASSERT(log_.start_offset() <= high_watermark_ && high_watermark_ <= log_.end_offset());
 
   const bool holds_all = part.kind != journal::EntryKind::inline_data &&
@@ -295,11 +313,36 @@ void Partition::committed(const journal::Part& part) {
   }
   if (part.kind != journal::EntryKind::inline_data) making_room_ = false;
   answer_waiting();
-  if (newly > 0) {
-    segment.appended = services_.io.clock.now();
-    waiters_.on_bytes(newly);
-  }
+  if (newly > 0) segment.appended = services_.io.clock.now();
+  tell_waiters(newly, high_before, stable_before);
   after_commit(segment);
+}
+
+model::Offset Partition::last_stable_offset() const {
+  const model::Offset unstable = producers_.transactions().first_unstable_offset();
+  const bool ignored = model::planted(model::Bug::open_transactions_visible);
+  if (unstable == model::kNoOffset || ignored) return high_watermark_;
+  return std::clamp(unstable, log_.start_offset(), high_watermark_);
+}
+
+// A marker may make much readable at once that was committed long before.
+void Partition::tell_waiters(uint64_t newly, model::Offset high_before,
+                             model::Offset stable_before) {
+  if (waiters_.empty() || newly == 0) return;
+  const model::Offset stable = last_stable_offset();
+  uint64_t stable_bytes = newly;
+  if (stable_before != high_before || stable != high_watermark_) {
+    stable_bytes = readable_bytes(stable_before, stable);
+  }
+  waiters_.on_bytes({.readable = newly, .stable = stable_bytes});
+}
+
+uint64_t Partition::readable_bytes(model::Offset from, model::Offset to) {
+  if (from >= to) return 0;
+  const uint64_t all = log_.bytes_between(from, high_watermark_);
+  const uint64_t behind =
+      to < high_watermark_ ? log_.bytes_between(to, high_watermark_) : 0;
+  return all > behind ? all - behind : 1;
 }
 
 void Partition::after_commit(log::Segment& segment) {

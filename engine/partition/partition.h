@@ -7,8 +7,9 @@
 //                 (extent), the rest rides in the record
 //   committed():  the high watermark moves, producers are answered, waiting fetches are told
 //
-// Invariant: log start <= high watermark <= log end; only bytes below the high watermark are ever
-// read. An append waits in a queue while its segment file is made or grown; nothing is reordered.
+// Invariant: log start <= last stable offset <= high watermark <= log end; only bytes below the
+// high watermark are ever read. An append waits in a queue while its segment file is made or grown;
+// nothing is reordered.
 // Lifetime: owned by PartitionTable; may be destroyed when quiet() (nothing in flight, nobody
 // reading).
 
@@ -98,11 +99,15 @@ class Partition final : public journal::Source,
   log::Log& log() { return log_; }
   model::Offset log_start_offset() const { return log_.start_offset(); }
   model::Offset high_watermark() const { return high_watermark_; }
-  // First offset of the oldest open transaction, else the high watermark.
-  model::Offset last_stable_offset() const { return high_watermark_; }
+  // First offset of the oldest transaction that is open, or whose marker is not durable, else the
+  // high watermark; never below the log start.
+  model::Offset last_stable_offset() const;
   int32_t leader_epoch() const { return services_.leader_epoch; }
   FetchWaiters& waiters() { return waiters_; }
   ProducerState& producers() { return producers_; }
+  const ProducerState& producers() const { return producers_; }
+  // About how many readable bytes lie between two offsets; at least 1 when from < to.
+  uint64_t readable_bytes(model::Offset from, model::Offset to);
 
   // A read uses the log's memory or files; it must not go away.
   void begin_read() { ++readers_; }
@@ -156,6 +161,9 @@ class Partition final : public journal::Source,
   int64_t roll_age_ms() const;
   void release_journal();
   void place(AppendRequest& request, const log::BatchView& batch);
+  void answer_duplicate(AppendRequest& request, const ProducerBatch& original);
+  void answer_when_durable(AppendRequest& request, model::Offset next_offset);
+  void tell_waiters(uint64_t newly, model::Offset high_before, model::Offset stable_before);
   void answer(AppendRequest& request, model::ErrorCode error);
   void answer_waiting();
   void fail_queued(model::ErrorCode error);

@@ -10,6 +10,31 @@ namespace weir::partition {
 
 using model::ErrorCode;
 
+namespace {
+
+ErrorCode describe_producers(const ProducerState& state, base::Arena& arena,
+                             std::span<const ProducerInfo>& out) {
+  auto* const all = arena.make_array<ProducerInfo>(state.size());
+  if (all == nullptr) return ErrorCode::unknown_server_error;
+  size_t count = 0;
+  for (const auto& [id, entry] : state.entries()) {
+    if (!entry.is_known()) continue;
+    all[count++] = {.producer_id = id,
+                    .epoch = entry.epoch.value(),
+                    .last_sequence = entry.last_sequence().value(),
+                    .last_timestamp = entry.last_timestamp,
+                    .coordinator_epoch = entry.coordinator_epoch,
+                    .transaction_first_offset = entry.transaction_first_offset.value()};
+  }
+  std::sort(all, all + count, [](const ProducerInfo& a, const ProducerInfo& b) {
+    return a.producer_id < b.producer_id;
+  });
+  out = {all, count};
+  return ErrorCode::none;
+}
+
+}  // namespace
+
 template <class Job>
 Job& PartitionTable::Jobs<Job>::take(PartitionTable& table, Services& services) {
   if (free.empty()) {
@@ -47,6 +72,8 @@ void PartitionTable::listen() {
   mailboxes.listen<&PartitionTable::on_epoch_end>(model::ports::kEpochEnd, *this);
   mailboxes.listen<&PartitionTable::on_log_sizes>(model::ports::kLogSizes, *this);
   mailboxes.listen<&PartitionTable::on_delete_records>(model::ports::kDeleteRecords, *this);
+  mailboxes.listen<&PartitionTable::on_write_marker>(model::ports::kWriteMarker, *this);
+  mailboxes.listen<&PartitionTable::on_describe_producers>(model::ports::kDescribeProducers, *this);
 }
 
 Partition* PartitionTable::find(model::PartitionKey key) {
@@ -102,6 +129,25 @@ void PartitionTable::on_append(io::Message& message) {
   services_.io.mailboxes.reply(request);
 }
 
+void PartitionTable::on_write_marker(io::Message& message) {
+  auto& request = static_cast<MarkerRequest&>(message);
+  log::encode_marker(request.marker, request.producer_id, request.producer_epoch,
+                     services_.io.clock.wall_ms(), request.bytes);
+  request.batch = request.bytes;
+  on_append(message);
+}
+
+void PartitionTable::on_describe_producers(io::Message& message) {
+  auto& request = static_cast<ProducersRequest&>(message);
+  const Partition* const partition = find(request.key);
+  if (partition) {
+    request.error = describe_producers(partition->producers(), *request.arena, request.producers);
+  } else {
+    request.error = ErrorCode::unknown_topic_or_partition;
+  }
+  services_.io.mailboxes.reply(request);
+}
+
 void PartitionTable::on_read(io::Message& message) {
   reads_.take(*this, services_).start(static_cast<ReadRequest&>(message));
 }
@@ -135,9 +181,10 @@ void PartitionTable::on_watch(io::Message& message) {
     WatchEntry& entry = registration->entries()[i];
     partition.waiters().add(entry);
     // What became readable between the read and this watch counts too.
-    const model::Offset behind = partition.high_watermark();
+    const model::Offset behind =
+        entry.read_committed ? partition.last_stable_offset() : partition.high_watermark();
     if (entry.fetch_offset < behind) {
-      registration->count(entry, partition.log().bytes_between(entry.fetch_offset, behind));
+      registration->count(entry, partition.readable_bytes(entry.fetch_offset, behind));
     }
   }
   if (registration->satisfied()) registration->come_back();

@@ -58,6 +58,8 @@ class PartitionTable : private Partition::QuietListener {
   void on_epoch_end(io::Message& message);
   void on_log_sizes(io::Message& message);
   void on_delete_records(io::Message& message);
+  void on_write_marker(io::Message& message);
+  void on_describe_producers(io::Message& message);
   void on_partition_quiet(Partition& partition) override;
   void on_reap(io::Op& op);
   bool must_look_again(const WatchItem& item);

@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <utility>
 
+#include "engine/log/transaction_marker.h"
+#include "engine/model/planted.h"
+#include "engine/partition/producer_snapshot.h"
 #include "io/base/assert.h"
-#include "io/base/bytes.h"
-#include "io/base/crc32c.h"
 
 namespace weir::partition {
 namespace {
 
-using base::load_le;
-using base::store_le;
 using model::ErrorCode;
-
-constexpr uint64_t kSnapshotMagic = 0x31504E5352494557ull;  // "WEIRSNP1"
-constexpr size_t kSnapshotHeader = 32;
-constexpr size_t kSnapshotBatch = 32;
-constexpr size_t kSnapshotEpoch = 16;
-constexpr size_t kSnapshotEntry = 32 + kBatchesRemembered * kSnapshotBatch;
 
 }  // namespace
 
@@ -27,38 +22,85 @@ model::Sequence next_sequence(model::Sequence sequence) {
   return sequence + 1;
 }
 
-ProducerState::Verdict ProducerState::check(const log::BatchView& batch) const {
+model::Sequence ProducerEntry::last_sequence() const {
+  if (batch_count > 0) return last().last_sequence;
+  return expected.value() == 0 ? model::Sequence(-1) : model::Sequence(expected.value() - 1);
+}
+
+ProducerState::Verdict ProducerState::check(const log::BatchView& batch,
+                                            const BatchOrigin& origin) const {
   const auto it = entries_.find(batch.producer_id());
+  const ProducerEntry* const known = it == entries_.end() ? nullptr : &it->second;
+  if (batch.is_control()) return check_marker(batch, known, origin);
+  if (known && origin.transaction != 0 && known->ended_transaction >= origin.transaction) {
+    return {.error = known->epoch > batch.producer_epoch() ? ErrorCode::invalid_producer_epoch
+                                                           : ErrorCode::invalid_txn_state};
+  }
   // An unknown producer may start anywhere: its state may have expired (SCOPE trap 20).
-  if (it == entries_.end()) return {};
-  const ProducerEntry& entry = it->second;
+  if (!known || !known->is_known()) {
+    const bool gap = origin.unknown_starts_at_0 && batch.base_sequence().value() > 0;
+    return {.error = gap ? ErrorCode::out_of_order_sequence_number : ErrorCode::none};
+  }
+  const ProducerEntry& entry = *known;
   if (batch.producer_epoch() == entry.epoch) {
     for (size_t i = 0; i < entry.batch_count; ++i) {
-      const ProducerBatch& known = entry.batches[i];
-      if (known.first_sequence == batch.base_sequence() &&
-          known.last_sequence == batch.last_sequence()) {
-        return {ErrorCode::none, &known};
+      const ProducerBatch& stored = entry.batches[i];
+      if (stored.first_sequence == batch.base_sequence() &&
+          stored.last_sequence == batch.last_sequence()) {
+        return {.duplicate = &stored};
       }
     }
   }
-  if (batch.producer_epoch() < entry.epoch) return {ErrorCode::invalid_producer_epoch, nullptr};
-  if (batch.producer_epoch() > entry.epoch || entry.batch_count == 0) {
-    const bool same_epoch = batch.producer_epoch() == entry.epoch;
-    const bool first = batch.base_sequence() == (same_epoch ? entry.expected : model::Sequence(0));
-    return {first ? ErrorCode::none : ErrorCode::out_of_order_sequence_number, nullptr};
+  if (batch.producer_epoch() < entry.epoch) return {.error = ErrorCode::invalid_producer_epoch};
+  const bool same_epoch = batch.producer_epoch() == entry.epoch;
+  model::Sequence wanted(0);
+  if (same_epoch) {
+    wanted = entry.batch_count == 0 ? entry.expected : next_sequence(entry.last().last_sequence);
   }
-  const bool follows = batch.base_sequence() == next_sequence(entry.last().last_sequence);
-  return {follows ? ErrorCode::none : ErrorCode::out_of_order_sequence_number, nullptr};
+  // A coordinator's own records have no sequence.
+  const bool sequenced = batch.base_sequence().value() >= 0;
+  if (sequenced && batch.base_sequence() != wanted) {
+    return {.error = ErrorCode::out_of_order_sequence_number};
+  }
+  if (entry.in_transaction() && !batch.is_transactional()) {
+    return {.error = ErrorCode::invalid_txn_state};
+  }
+  return {};
 }
 
-void ProducerState::append(const log::BatchView& batch, model::Offset base_offset,
-                           int64_t now_ms) {
+ProducerState::Verdict ProducerState::check_marker(const log::BatchView& batch,
+                                                   const ProducerEntry* entry,
+                                                   const BatchOrigin& origin) const {
+  if (!entry || !entry->is_known()) return {.nothing_to_end = origin.only_if_open};
+  if (batch.producer_epoch() < entry->epoch) return {.error = ErrorCode::invalid_producer_epoch};
+  const auto marker = log::read_marker(batch);
+  ASSERT(marker.has_value(), "a control batch that is no marker");
+  if (marker->coordinator_epoch < entry->coordinator_epoch) {
+    return {.error = ErrorCode::transaction_coordinator_fenced};
+  }
+  return {.nothing_to_end = origin.only_if_open && !entry->in_transaction()};
+}
+
+void ProducerState::append(const log::BatchView& batch, model::Offset base_offset, int64_t now_ms,
+                           const BatchOrigin& origin) {
   ProducerEntry& entry = entries_[batch.producer_id()];
   if (entry.epoch != batch.producer_epoch()) {
     entry.epoch = batch.producer_epoch();
     entry.batch_count = 0;
+    entry.expected = model::Sequence(0);
   }
   entry.producer_id = batch.producer_id();
+  entry.last_append_ms = now_ms;
+  entry.last_timestamp = batch.max_timestamp();
+  if (batch.is_control()) {
+    entry.ended_transaction = std::max(entry.ended_transaction, origin.transaction);
+    return end_transaction(entry, batch, base_offset);
+  }
+  if (batch.is_transactional() && !entry.in_transaction()) {
+    entry.transaction_first_offset = base_offset;
+    transactions_.begin(base_offset);
+  }
+  if (batch.base_sequence().value() < 0) return;
   if (entry.batch_count == kBatchesRemembered) {
     std::shift_left(entry.batches.begin(), entry.batches.end(), 1);
     --entry.batch_count;
@@ -66,12 +108,34 @@ void ProducerState::append(const log::BatchView& batch, model::Offset base_offse
   entry.batches[entry.batch_count++] = {batch.base_sequence(), batch.last_sequence(), base_offset,
                                         base_offset + batch.last_offset_delta(),
                                         batch.max_timestamp()};
-  entry.last_append_ms = now_ms;
+}
+
+void ProducerState::end_transaction(ProducerEntry& entry, const log::BatchView& batch,
+                                    model::Offset offset) {
+  const auto marker = log::read_marker(batch);
+  if (!marker) return;  // of a kind that ends nothing: found in a log of another broker
+  entry.coordinator_epoch = std::max(entry.coordinator_epoch, marker->coordinator_epoch);
+  if (entry.batch_count > 0) {
+    entry.expected = next_sequence(entry.last().last_sequence);
+    entry.batch_count = 0;
+  }
+  if (!entry.in_transaction()) return;
+  const model::Offset first =
+      std::exchange(entry.transaction_first_offset, model::kNoOffset);
+  transactions_.end(entry.producer_id, first, offset, marker->commit);
+}
+
+void ProducerState::note_ended(model::ProducerId producer_id, uint64_t transaction,
+                               int64_t now_ms) {
+  const auto [it, is_new] = entries_.try_emplace(producer_id);
+  it->second.producer_id = producer_id;
+  it->second.ended_transaction = std::max(it->second.ended_transaction, transaction);
+  if (is_new) it->second.last_append_ms = now_ms;
 }
 
 void ProducerState::refuse(const log::BatchView& batch, int64_t now_ms) {
-  const auto [it, is_new] = entries_.try_emplace(batch.producer_id());
-  if (!is_new) return;
+  const auto it = entries_.try_emplace(batch.producer_id()).first;
+  if (it->second.is_known()) return;
   it->second.producer_id = batch.producer_id();
   it->second.epoch = batch.producer_epoch();
   it->second.expected = batch.base_sequence();
@@ -80,15 +144,17 @@ void ProducerState::refuse(const log::BatchView& batch, int64_t now_ms) {
 
 size_t ProducerState::expire(int64_t now_ms, int64_t age_ms) {
   return std::erase_if(entries_, [&](const auto& item) {
-    return now_ms - item.second.last_append_ms > age_ms;
+    return !item.second.in_transaction() && now_ms - item.second.last_append_ms > age_ms;
   });
 }
 
 void ProducerState::limit(size_t count_max) {
   while (entries_.size() > count_max) {
     const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& item) {
-      return std::pair(item.second.last_append_ms, item.first);
+      const ProducerEntry& entry = item.second;
+      return std::tuple(entry.in_transaction(), entry.last_append_ms, item.first);
     });
+    if (oldest->second.in_transaction()) return;
     entries_.erase(oldest);
   }
 }
@@ -97,83 +163,28 @@ std::vector<std::byte> ProducerState::encode(model::Offset next_offset,
                                              std::span<const log::EpochStart> epochs) const {
   std::vector<const ProducerEntry*> sorted;
   for (const auto& [id, entry] : entries_) {
-    if (entry.batch_count > 0) sorted.push_back(&entry);
+    // One that was only refused is not worth it.
+    const bool ended = entry.is_known() && entry.coordinator_epoch >= 0;
+    if (entry.batch_count > 0 || entry.in_transaction() || ended) sorted.push_back(&entry);
   }
   std::ranges::sort(sorted, {}, &ProducerEntry::producer_id);
-  std::vector<std::byte> bytes(kSnapshotHeader + sorted.size() * kSnapshotEntry +
-                               epochs.size() * kSnapshotEpoch);
-  std::byte* const to = bytes.data();
-  store_le<uint64_t>(to, kSnapshotMagic);
-  store_le<uint32_t>(to + 12, static_cast<uint32_t>(sorted.size()));
-  store_le<int64_t>(to + 16, next_offset.value());
-  std::byte* at = to + kSnapshotHeader;
-  for (const ProducerEntry* entry : sorted) {
-    store_le<int64_t>(at, entry->producer_id.value());
-    store_le<int16_t>(at + 8, entry->epoch.value());
-    store_le<uint8_t>(at + 10, entry->batch_count);
-    store_le<int64_t>(at + 16, entry->last_append_ms);
-    for (size_t i = 0; i < entry->batch_count; ++i) {
-      const ProducerBatch& batch = entry->batches[i];
-      std::byte* const slot = at + 32 + i * kSnapshotBatch;
-      store_le<int32_t>(slot, batch.first_sequence.value());
-      store_le<int32_t>(slot + 4, batch.last_sequence.value());
-      store_le<int64_t>(slot + 8, batch.base_offset.value());
-      store_le<int64_t>(slot + 16, batch.last_offset.value());
-      store_le<int64_t>(slot + 24, batch.timestamp);
-    }
-    at += kSnapshotEntry;
-  }
-  store_le<uint32_t>(to + 24, static_cast<uint32_t>(epochs.size()));
-  for (const log::EpochStart& start : epochs) {
-    store_le<int32_t>(at, start.epoch);
-    store_le<int64_t>(at + 8, start.start_offset.value());
-    at += kSnapshotEpoch;
-  }
-  store_le<uint32_t>(to + 8, base::crc32c(std::span(bytes).subspan(12)));
-  return bytes;
+  return encode_snapshot({next_offset, sorted, epochs, transactions_.aborted()});
 }
 
 bool ProducerState::decode(std::span<const std::byte> bytes, model::Offset& next_offset,
                            std::vector<log::EpochStart>& epochs) {
-  if (bytes.size() < kSnapshotHeader || load_le<uint64_t>(bytes.data()) != kSnapshotMagic) {
-    return false;
+  DecodedSnapshot snapshot;
+  if (!decode_snapshot(bytes, snapshot)) return false;
+  entries_.clear();
+  transactions_ = {};
+  for (ProducerEntry& entry : snapshot.producers) {
+    if (entry.in_transaction()) transactions_.begin(entry.transaction_first_offset);
+    entries_.emplace(entry.producer_id, entry);
   }
-  const size_t count = load_le<uint32_t>(bytes.data() + 12);
-  const size_t epoch_count = load_le<uint32_t>(bytes.data() + 24);
-  if (count > bytes.size() / kSnapshotEntry || epoch_count > bytes.size() / kSnapshotEpoch) {
-    return false;
-  }
-  const size_t size =
-      kSnapshotHeader + count * kSnapshotEntry + epoch_count * kSnapshotEpoch;
-  if (bytes.size() < size) return false;
-  // A file written over a longer one keeps the longer one's end.
-  bytes = bytes.first(size);
-  if (load_le<uint32_t>(bytes.data() + 8) != base::crc32c(bytes.subspan(12))) return false;
-  std::unordered_map<model::ProducerId, ProducerEntry> entries;
-  const std::byte* at = bytes.data() + kSnapshotHeader;
-  for (size_t n = 0; n < count; ++n, at += kSnapshotEntry) {
-    ProducerEntry entry;
-    entry.producer_id = model::ProducerId(load_le<int64_t>(at));
-    entry.epoch = model::ProducerEpoch(load_le<int16_t>(at + 8));
-    entry.batch_count = load_le<uint8_t>(at + 10);
-    entry.last_append_ms = load_le<int64_t>(at + 16);
-    if (entry.batch_count > kBatchesRemembered) return false;
-    for (size_t i = 0; i < entry.batch_count; ++i) {
-      const std::byte* const slot = at + 32 + i * kSnapshotBatch;
-      entry.batches[i] = {model::Sequence(load_le<int32_t>(slot)),
-                          model::Sequence(load_le<int32_t>(slot + 4)),
-                          model::Offset(load_le<int64_t>(slot + 8)),
-                          model::Offset(load_le<int64_t>(slot + 16)),
-                          load_le<int64_t>(slot + 24)};
-    }
-    entries.emplace(entry.producer_id, entry);
-  }
-  epochs.clear();
-  for (size_t n = 0; n < epoch_count; ++n, at += kSnapshotEpoch) {
-    epochs.push_back({load_le<int32_t>(at), model::Offset(load_le<int64_t>(at + 8))});
-  }
-  entries_ = std::move(entries);
-  next_offset = model::Offset(load_le<int64_t>(bytes.data() + 16));
+  if (model::planted(model::Bug::aborted_index_not_restored)) snapshot.aborted.clear();
+  for (const auto& aborted : snapshot.aborted) transactions_.restore_aborted(aborted);
+  epochs = std::move(snapshot.epochs);
+  next_offset = snapshot.next_offset;
   return true;
 }
 

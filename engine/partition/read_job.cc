@@ -76,10 +76,12 @@ bool ReadJob::read(Partition& partition, ReadItem& item) {
   piece_begin_ = lease_.pieces.size();
   const log::SegmentReader::Wish wish{.offset = item.fetch_offset,
                                       .size_max = std::min<uint64_t>(item.size_max, left_),
-                                      .first_batch_whole = first_};
+                                      .first_batch_whole = first_,
+                                      .end = item.read_committed ? item.last_stable_offset
+                                                                 : item.high_watermark};
   partition.begin_read();
   if (reader_.start(partition.log(), wish, lease_, read_op_)) {
-    take(item);
+    take(partition, item);
     partition.end_read();
     return true;
   }
@@ -89,20 +91,28 @@ bool ReadJob::read(Partition& partition, ReadItem& item) {
 }
 
 void ReadJob::on_read(io::Op&) {
-  take(request_->items[next_]);
+  take(*reading_, request_->items[next_]);
   ++next_;
   std::exchange(reading_, nullptr)->end_read();
   step();
 }
 
-void ReadJob::take(ReadItem& item) {
+void ReadJob::take(Partition& partition, ReadItem& item) {
   item.error = reader_.error();
   if (item.error != ErrorCode::none) {
     item.high_watermark = item.last_stable_offset = item.log_start_offset = model::kNoOffset;
     return;
   }
   item.size = reader_.size();
-  found_[next_] = {piece_begin_, lease_.pieces.size() - piece_begin_};
+  const size_t aborted_begin = aborted_.size();
+  // What lies below the last stable offset does not change any more, so a read that took its time
+  // finds the same.
+  if (item.read_committed && item.size > 0) {
+    partition.producers().transactions().find_aborted(item.fetch_offset, reader_.next_offset(),
+                                                      aborted_);
+  }
+  found_[next_] = {piece_begin_, lease_.pieces.size() - piece_begin_, aborted_begin,
+                   aborted_.size() - aborted_begin};
   left_ -= std::min<uint64_t>(left_, item.size);
   if (item.size > 0) first_ = false;
   services_.metrics.read_bytes += item.size;
@@ -112,10 +122,15 @@ void ReadJob::finish() {
   for (size_t i = 0; i < found_.size(); ++i) {
     request_->items[i].pieces =
         std::span(lease_.pieces).subspan(found_[i].first_piece, found_[i].piece_count);
+    request_->items[i].aborted =
+        std::span(aborted_).subspan(found_[i].first_aborted, found_[i].aborted_count);
   }
   services_.io.mailboxes.reply(*std::exchange(request_, nullptr));
 }
 
-void ReadJob::release() { lease_.release(); }
+void ReadJob::release() {
+  lease_.release();
+  aborted_.clear();
+}
 
 }  // namespace weir::partition

@@ -27,13 +27,15 @@ class ReadJob {
   struct Found {
     size_t first_piece = 0;
     size_t piece_count = 0;
+    size_t first_aborted = 0;
+    size_t aborted_count = 0;
   };
 
   void step();
   bool check(Partition& partition, ReadItem& item);
   bool read(Partition& partition, ReadItem& item);
   void on_read(io::Op& op);
-  void take(ReadItem& item);
+  void take(Partition& partition, ReadItem& item);
   void finish();
 
   PartitionTable& table_;
@@ -43,7 +45,8 @@ class ReadJob {
   ReadRequest* request_ = nullptr;
   Partition* reading_ = nullptr;
   log::Lease lease_;
-  std::vector<Found> found_;  // pieces of each item; the vector they lie in may still grow
+  std::vector<Found> found_;  // pieces of each item; the vectors they lie in may still grow
+  std::vector<AbortedTransaction> aborted_;
   size_t next_ = 0;
   size_t piece_begin_ = 0;
   uint64_t left_ = 0;

@@ -31,7 +31,7 @@ struct Waiter {
   io::WholeWrite write;
 };
 
-constexpr size_t kSnapshotReadMax = size_t{64} << 20;
+constexpr size_t kSnapshotReadMax = size_t{256} << 20;
 
 }  // namespace
 

@@ -207,6 +207,7 @@ void SegmentKeeper::checkpoint(bool force) {
   snapshot_failed_ = false;
   snapshot_bytes_.clear();
   snapshot_offset_ = log_.end_offset();
+  producers_.transactions().forget_before(log_.start_offset());
   snapshot_bytes_ = producers_.encode(snapshot_offset_, log_.epochs());
   const uint64_t durable_end = active.written;
   checkpoint_bytes_ = active.ledger.encode_unwritten(force, durable_end, checkpoint_groups_);

@@ -5,6 +5,8 @@
 #include <cstddef>
 
 #include "engine/wire/api_key.h"
+#include "engine/wire/messages/add_offsets_to_txn.h"
+#include "engine/wire/messages/add_partitions_to_txn.h"
 #include "engine/wire/messages/alter_client_quotas.h"
 #include "engine/wire/messages/alter_configs.h"
 #include "engine/wire/messages/alter_partition_reassignments.h"
@@ -20,9 +22,12 @@
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/describe_groups.h"
 #include "engine/wire/messages/describe_log_dirs.h"
+#include "engine/wire/messages/describe_producers.h"
 #include "engine/wire/messages/describe_quorum.h"
 #include "engine/wire/messages/describe_topic_partitions.h"
+#include "engine/wire/messages/describe_transactions.h"
 #include "engine/wire/messages/elect_leaders.h"
+#include "engine/wire/messages/end_txn.h"
 #include "engine/wire/messages/fetch.h"
 #include "engine/wire/messages/find_coordinator.h"
 #include "engine/wire/messages/heartbeat.h"
@@ -34,6 +39,7 @@
 #include "engine/wire/messages/list_groups.h"
 #include "engine/wire/messages/list_offsets.h"
 #include "engine/wire/messages/list_partition_reassignments.h"
+#include "engine/wire/messages/list_transactions.h"
 #include "engine/wire/messages/metadata.h"
 #include "engine/wire/messages/offset_commit.h"
 #include "engine/wire/messages/offset_delete.h"
@@ -41,9 +47,12 @@
 #include "engine/wire/messages/offset_for_leader_epoch.h"
 #include "engine/wire/messages/produce.h"
 #include "engine/wire/messages/sync_group.h"
+#include "engine/wire/messages/txn_offset_commit.h"
 #include "engine/wire/messages/update_features.h"
+#include "engine/wire/messages/write_txn_markers.h"
 #include "engine/wire/records/group_metadata.h"
 #include "engine/wire/records/offset_commit.h"
+#include "engine/wire/records/transaction_state.h"
 
 namespace weir::wire {
 
@@ -85,6 +94,11 @@ using AllRequests = MessageList<
     DeleteRecordsRequest,
     InitProducerIdRequest,
     OffsetForLeaderEpochRequest,
+    AddPartitionsToTxnRequest,
+    AddOffsetsToTxnRequest,
+    EndTxnRequest,
+    WriteTxnMarkersRequest,
+    TxnOffsetCommitRequest,
     DescribeConfigsRequest,
     AlterConfigsRequest,
     AlterReplicaLogDirsRequest,
@@ -101,6 +115,9 @@ using AllRequests = MessageList<
     DescribeQuorumRequest,
     UpdateFeaturesRequest,
     DescribeClusterRequest,
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
     ListConfigResourcesRequest,
     DescribeTopicPartitionsRequest>;
 
@@ -124,6 +141,11 @@ using AllResponses = MessageList<
     DeleteRecordsResponse,
     InitProducerIdResponse,
     OffsetForLeaderEpochResponse,
+    AddPartitionsToTxnResponse,
+    AddOffsetsToTxnResponse,
+    EndTxnResponse,
+    WriteTxnMarkersResponse,
+    TxnOffsetCommitResponse,
     DescribeConfigsResponse,
     AlterConfigsResponse,
     AlterReplicaLogDirsResponse,
@@ -140,11 +162,15 @@ using AllResponses = MessageList<
     DescribeQuorumResponse,
     UpdateFeaturesResponse,
     DescribeClusterResponse,
+    DescribeProducersResponse,
+    DescribeTransactionsResponse,
+    ListTransactionsResponse,
     ListConfigResourcesResponse,
     DescribeTopicPartitionsResponse>;
 
 using AllRecords =
-    MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue>;
+    MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue,
+                TransactionLogKey, TransactionLogValue>;
 
 static_assert(AllRequests::kCount == kApis.size() && AllResponses::kCount == kApis.size());
 

@@ -69,3 +69,16 @@ expect "weir counts the same lag" 250 "$(lag_of analytics)"
 groups --delete --group audit | grep -q 'successful' || die "delete the group"
 tool TopicCommand --delete --topic events
 expect "topics after the deletion" "" "$(tool TopicCommand --list --exclude-internal | xargs)"
+
+# The Java producer sees transaction.version 2: no AddPartitionsToTxn, an epoch for every end.
+tool TopicCommand --create --topic transactions --partitions 3 --replication-factor 1 >/dev/null
+tool ProducerPerformance --topic transactions --num-records 3000 --record-size 100 \
+  --throughput 3000 --transactional-id perf --transaction-duration-ms 50 >"$work/perf" ||
+  die "$(cat "$work/perf")"
+expect "state of its transactional id" CompleteCommit \
+  "$(tool TransactionsCommand list | awk '$1 == "perf" { print $4 }')"
+epoch=$(tool TransactionsCommand describe --transactional-id perf | awk '$2 == "perf" { print $4 }')
+[ "${epoch:-0}" -gt 3 ] || die "expected an epoch for every transaction, got '$epoch'"
+expect "read_committed" 3000 "$(tool consumer.ConsoleConsumer --topic transactions \
+  --from-beginning --max-messages 3000 --timeout-ms 30000 --isolation-level read_committed |
+  grep -cE '^[A-Z]{100}$' || true)"

@@ -15,6 +15,9 @@ broker::Config make_config(const Scenario& scenario) {
   config.server.http_listener = "";
   config.catalog.offsets_topic_num_partitions = scenario.offsets_partitions;
   config.catalog.offsets_topic_segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
+  config.catalog.transaction_state_log_num_partitions = scenario.state_partitions;
+  config.catalog.transaction_state_log_segment_bytes =
+      static_cast<int32_t>(scenario.segment_bytes);
   config.catalog.topic_defaults.segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
   // The clients' clock is the wall clock, which jumps; topics say themselves where age counts.
   config.catalog.topic_defaults.retention_ms = -1;

@@ -135,6 +135,17 @@ ByteString encode_batch(const ProducerStamp& stamp, std::span<const Record> reco
   return batch.take();
 }
 
+ByteString encode_transactional_batch(const ProducerStamp& stamp,
+                                      std::span<const Record> records) {
+  constexpr std::byte kTransactional{0x10};
+  ByteString bytes = encode_batch(stamp, records);
+  bytes[kSummedFrom + 1] |= kTransactional;
+  Writer sum;
+  sum.i32(static_cast<int32_t>(checksum(ByteSpan(bytes).subspan(kSummedFrom))));
+  std::ranges::copy(sum.view(), bytes.begin() + kChecksumPosition);
+  return bytes;
+}
+
 std::optional<BatchView> take_batch(ByteSpan& bytes) {
   if (bytes.size() < kBatchHeaderSize) return std::nullopt;
   Reader reader(bytes);
@@ -149,7 +160,7 @@ std::optional<BatchView> take_batch(ByteSpan& bytes) {
   if (reader.i8() != 2) return std::nullopt;
   const auto sum = static_cast<uint32_t>(reader.i32());
   view.checksum_matches = sum == checksum(view.whole.subspan(kSummedFrom));
-  reader.i16();
+  view.attributes = reader.i16();
   view.last_offset_delta = reader.i32();
   view.base_timestamp = reader.i64();
   view.max_timestamp = reader.i64();

@@ -92,10 +92,13 @@ struct ProducerStamp {
 
 // A version 2 record batch, uncompressed, at offset 0.
 ByteString encode_batch(const ProducerStamp& stamp, std::span<const Record> records);
+// The same as part of a transaction.
+ByteString encode_transactional_batch(const ProducerStamp& stamp, std::span<const Record> records);
 
 struct BatchView {
   int64_t base_offset = 0;
   int32_t leader_epoch = 0;
+  int attributes = 0;
   int32_t last_offset_delta = 0;
   int64_t base_timestamp = 0;
   int64_t max_timestamp = 0;
@@ -106,6 +109,7 @@ struct BatchView {
   ByteSpan sealed;  // what a broker must not change: all but base offset and leader epoch
   std::string first_key;
   int64_t next_offset() const { return base_offset + last_offset_delta + 1; }
+  bool is_control() const { return (attributes & 0x20) != 0; }
 };
 
 // Takes the first batch off `bytes`. Nothing when it is not whole or not version 2.

@@ -38,9 +38,11 @@ std::string to_string(const TopicPartition& where) {
   return where.topic + "-" + std::to_string(where.partition);
 }
 
-ByteString produce_request(int, int acks, int32_t timeout_ms, std::span<const ProducePart> parts) {
+ByteString produce_request(int, int acks, int32_t timeout_ms, std::span<const ProducePart> parts,
+                           const std::string& transactional_id) {
   Writer writer;
-  writer.null_text().i16(acks).i32(timeout_ms);
+  transactional_id.empty() ? writer.null_text() : writer.text(transactional_id);
+  writer.i16(acks).i32(timeout_ms);
   by_topic(writer, parts, kWhere, [&](const ProducePart& part) {
     writer.i32(part.where.partition).blob(part.batch);
   });
@@ -69,7 +71,7 @@ std::map<TopicPartition, ProduceResult> read_produce(int version, Reader& body) 
 ByteString fetch_request(const FetchOptions& options, std::span<const FetchPart> parts) {
   Writer writer;
   writer.i32(-1).i32(options.wait_ms_max).i32(options.size_min).i32(options.size_max);
-  writer.i8(0).i32(0).i32(-1);  // read uncommitted, no session
+  writer.i8(options.read_committed ? 1 : 0).i32(0).i32(-1);  // no session
   by_topic(writer, parts, kWhere, [&](const FetchPart& part) {
     writer.i32(part.where.partition).i32(-1).i64(part.offset).i64(-1);
     writer.i32(options.partition_size_max);
@@ -90,7 +92,10 @@ std::map<TopicPartition, FetchResult> read_fetch(Reader& body) {
     result.high_watermark = body.i64();
     result.last_stable_offset = body.i64();
     result.log_start_offset = body.i64();
-    for (int32_t aborted = body.count(); aborted > 0; --aborted) body.raw(16);
+    for (int32_t aborted = body.count(); aborted > 0; --aborted) {
+      const int64_t producer_id = body.i64();
+      result.aborted.emplace_back(producer_id, body.i64());
+    }
     body.i32();  // preferred replica
     result.records = body.blob();
   });
@@ -194,9 +199,10 @@ DeletedResult read_delete_records(const TopicPartition& where, Reader& body) {
   return result;
 }
 
-ByteString init_producer_id_request() {
+ByteString init_producer_id_request(const std::string& transactional_id) {
   Writer writer;
-  writer.null_text().i32(60'000);
+  transactional_id.empty() ? writer.null_text() : writer.text(transactional_id);
+  writer.i32(60'000);
   return writer.take();
 }
 
@@ -248,6 +254,58 @@ std::map<TopicPartition, CommittedResult> read_offset_fetch(Reader& body) {
     result.error = body.i16();
   });
   return results;
+}
+
+namespace {
+
+void write_claim(Writer& writer, const ProducerStamp& stamp) {
+  writer.i64(stamp.producer_id).i16(stamp.epoch);
+}
+
+}  // namespace
+
+ByteString add_partitions_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                                  const std::string& topic, std::span<const int32_t> partitions) {
+  Writer writer;
+  writer.text(transactional_id);
+  write_claim(writer, stamp);
+  writer.i32(1).text(topic).i32(static_cast<int64_t>(partitions.size()));
+  for (const int32_t partition : partitions) writer.i32(partition);
+  return writer.take();
+}
+
+ByteString add_offsets_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                               const std::string& group) {
+  Writer writer;
+  writer.text(transactional_id);
+  write_claim(writer, stamp);
+  writer.text(group);
+  return writer.take();
+}
+
+ByteString txn_offset_commit_request(const std::string& transactional_id, const std::string& group,
+                                     const ProducerStamp& stamp, const CommitPart& part) {
+  Writer writer;
+  writer.text(transactional_id).text(group);
+  write_claim(writer, stamp);
+  writer.i32(1).text(part.where.topic).i32(1).i32(part.where.partition);
+  writer.i64(part.offset).i32(-1).text(part.metadata);
+  return writer.take();
+}
+
+ByteString end_txn_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                           bool commit) {
+  Writer writer;
+  writer.text(transactional_id);
+  write_claim(writer, stamp);
+  writer.i8(commit ? 1 : 0);
+  return writer.take();
+}
+
+std::map<TopicPartition, int> read_partition_errors(Reader& body) {
+  std::map<TopicPartition, int> errors;
+  each_partition(body, [&](const TopicPartition& where) { errors[where] = body.i16(); });
+  return errors;
 }
 
 }  // namespace weir::simtest

@@ -22,6 +22,10 @@ enum class Api : int16_t {
   create_topics = 19,
   delete_records = 21,
   init_producer_id = 22,
+  add_partitions_to_txn = 24,
+  add_offsets_to_txn = 25,
+  end_txn = 26,
+  txn_offset_commit = 28,
 };
 
 // The error codes that the clients tell apart.
@@ -36,12 +40,18 @@ inline constexpr int kRequestTimedOut = 7;
 inline constexpr int kCoordinatorLoading = 14;
 inline constexpr int kCoordinatorNotAvailable = 15;
 inline constexpr int kNotCoordinator = 16;
+inline constexpr int kNotEnoughReplicas = 19;
 inline constexpr int kTopicAlreadyExists = 36;
 inline constexpr int kNotController = 41;
 inline constexpr int kOutOfOrderSequence = 45;
 inline constexpr int kDuplicateSequence = 46;
+inline constexpr int kInvalidProducerEpoch = 47;
+inline constexpr int kInvalidTxnState = 48;
+inline constexpr int kInvalidProducerIdMapping = 49;
+inline constexpr int kConcurrentTransactions = 51;
 inline constexpr int kStorageError = 56;
 inline constexpr int kUnknownProducerId = 59;
+inline constexpr int kProducerFenced = 90;
 }  // namespace codes
 
 struct TopicPartition {
@@ -57,7 +67,8 @@ struct ProducePart {
   ByteSpan batch;
 };
 ByteString produce_request(int version, int acks, int32_t timeout_ms,
-                           std::span<const ProducePart> parts);
+                           std::span<const ProducePart> parts,
+                           const std::string& transactional_id = {});
 struct ProduceResult {
   int error = 0;
   int64_t base_offset = -1;
@@ -75,6 +86,7 @@ struct FetchOptions {
   int32_t size_min = 1;
   int32_t size_max = 1 << 20;
   int32_t partition_size_max = 1 << 20;
+  bool read_committed = false;
 };
 ByteString fetch_request(const FetchOptions& options, std::span<const FetchPart> parts);
 struct FetchResult {
@@ -83,6 +95,7 @@ struct FetchResult {
   int64_t last_stable_offset = -1;
   int64_t log_start_offset = -1;
   ByteSpan records;  // views the response
+  std::vector<std::pair<int64_t, int64_t>> aborted{};  // producer id, first offset
 };
 std::map<TopicPartition, FetchResult> read_fetch(Reader& body);
 
@@ -120,7 +133,7 @@ struct DeletedResult {
 DeletedResult read_delete_records(const TopicPartition& where, Reader& body);
 
 // --- init producer id v0, v1 ---
-ByteString init_producer_id_request();
+ByteString init_producer_id_request(const std::string& transactional_id = {});
 int read_init_producer_id(Reader& body, int64_t& producer_id, int16_t& epoch);
 
 // --- find coordinator v0 ---
@@ -142,5 +155,17 @@ struct CommittedResult {
   std::string metadata;
 };
 std::map<TopicPartition, CommittedResult> read_offset_fetch(Reader& body);
+
+// --- add partitions to txn v2, add offsets to txn v2, txn offset commit v2, end txn v2 ---
+ByteString add_partitions_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                                  const std::string& topic, std::span<const int32_t> partitions);
+ByteString add_offsets_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                               const std::string& group);
+ByteString txn_offset_commit_request(const std::string& transactional_id, const std::string& group,
+                                     const ProducerStamp& stamp, const CommitPart& part);
+ByteString end_txn_request(const std::string& transactional_id, const ProducerStamp& stamp,
+                           bool commit);
+// Topics, partitions and their errors, behind the throttle time.
+std::map<TopicPartition, int> read_partition_errors(Reader& body);
 
 }  // namespace weir::simtest

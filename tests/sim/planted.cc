@@ -33,6 +33,10 @@ constexpr NamedBug kBugs[] = {
     {"dedup_window_not_restored", Bug::dedup_window_not_restored},
     {"missing_directory_flush", Bug::missing_directory_flush},
     {"start_moved_before_durable", Bug::start_moved_before_durable},
+    {"open_transactions_visible", Bug::open_transactions_visible},
+    {"aborted_index_not_restored", Bug::aborted_index_not_restored},
+    {"transaction_end_not_resumed", Bug::transaction_end_not_resumed},
+    {"transactional_offsets_at_once", Bug::transactional_offsets_at_once},
 };
 
 #ifdef WEIR_PLANTED_BUGS

@@ -60,6 +60,9 @@ void Run::create_clients() {
   add(scenario_.trimmers, [&](uint32_t i) {
     return std::make_unique<Trimmer>(context_, fmt::format("trimmer-{}", i));
   });
+  add(scenario_.transactors, [&](uint32_t i) {
+    return std::make_unique<Transactor>(context_, fmt::format("transactor-{}", i));
+  });
   add(scenario_.hostile_clients, [&](uint32_t i) {
     return std::make_unique<Hostile>(context_, fmt::format("hostile-{}", i));
   });

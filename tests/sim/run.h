@@ -11,6 +11,7 @@
 #include "tests/sim/clients.h"
 #include "tests/sim/engine.h"
 #include "tests/sim/producer.h"
+#include "tests/sim/transactor.h"
 
 namespace weir::simtest {
 

@@ -114,6 +114,10 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_sizes(random, s);
   draw_crashes(random, s);
   draw_retention(seed, s);
+  // A stream of their own: what other seeds draw stays as it is.
+  RandomStream transactions(seed, "transactions");
+  s.transactors = transactions.chance(0.5) ? draw(transactions, 1, 2) : 0;
+  s.state_partitions = static_cast<int32_t>(transactions.between(1, 3));
   s.rot = random.chance(0.15);
   s.disk_fills = random.chance(0.15);
   s.disk_errors = !s.crashes.empty() && random.chance(0.15);
@@ -141,13 +145,15 @@ std::string to_string(const Scenario& s) {
   }
   return fmt::format(
       "mode={} cores={}..{} topics=[{}] plain={} idempotent={} consumers={} committers={} "
-      "hostile={} batches={} records<={} value<={} pipeline={} parts={} duplicates={} think_us={} "
+      "hostile={} transactors={} batches={} records<={} value<={} pipeline={} parts={} "
+      "duplicates={} think_us={} "
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
       "rot={} disk_fills={} disk_errors={} trimmers={} odd_times={} segment_ms={} check_ms={} "
       "delete_delay_ms={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
-      s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.batches_per_producer,
+      s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
+      s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
       s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records,
       s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,

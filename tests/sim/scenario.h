@@ -41,6 +41,7 @@ struct Scenario {
   uint32_t committers = 0;
   uint32_t hostile_clients = 0;
   uint32_t trimmers = 0;          // delete records
+  uint32_t transactors = 0;
   uint32_t batches_per_producer = 0;
   uint32_t records_max = 1;
   uint32_t value_size_max = 100;
@@ -65,6 +66,7 @@ struct Scenario {
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
   int64_t file_delete_delay_ms = 0;
+  int32_t state_partitions = 2;
 
   std::vector<CrashPlan> crashes;
   bool recover_twice = false;     // kill once more right after recovery and compare

@@ -9,6 +9,7 @@
 #include "engine/log/file_names.h"
 #include "engine/log/ledger.h"
 #include "engine/log/record_batch.h"
+#include "engine/log/transaction_marker.h"
 #include "engine/partition/producer_state.h"
 #include "io/base/crc32c.h"
 #include "tools/weir/batch_reader.h"
@@ -46,9 +47,11 @@ void print_batch(uint64_t position, const log::BatchView& batch) {
                batch.producer_epoch().value(), batch.base_sequence().value(),
                batch.last_sequence().value());
   }
-  fmt::print("{}{}{}\n", batch.is_append_time() ? " append-time" : "",
+  const auto marker = log::read_marker(batch);
+  fmt::print("{}{}{}{}\n", batch.is_append_time() ? " append-time" : "",
              batch.is_transactional() ? " transactional" : "",
-             batch.is_control() ? " control" : "");
+             batch.is_control() ? " control" : "",
+             !marker ? "" : marker->commit ? " commit" : " abort");
 }
 
 bool print_records(const log::BatchView& batch) {

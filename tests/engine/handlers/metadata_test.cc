@@ -233,7 +233,7 @@ TEST_F(MetadataTest, ProducerIdsAreNewEachTime) {
     int16_t epoch;
     int error;
   } cases[] = {{"", -1, -1, 42},
-               {"tx", -1, -1, 53},
+               {"tx", -1, -1, 0},
                {std::nullopt, 5, -1, 42},
                {std::nullopt, -1, 5, 42},
                {std::nullopt, 5, 5, 0}};

@@ -16,6 +16,8 @@
 #include "engine/handlers/context.h"
 #include "engine/handlers/quota_buckets.h"
 #include "engine/log/batch_validator.h"
+#include "engine/model/ports.h"
+#include "engine/transaction/messages.h"
 #include "engine/wire/codec.h"
 #include "io/base/bytes.h"
 #include "io/sim/sim_world.h"
@@ -28,6 +30,35 @@ inline constexpr int64_t kTestSecond = 1'000'000'000;
 
 using TestBuffer = std::vector<std::byte>;
 
+// Answers every call of a transactional id as the test says.
+class FakeCoordinator {
+ public:
+  explicit FakeCoordinator(io::CoreIo& io) : io_(io) {
+    io.mailboxes.listen<&FakeCoordinator::on_call>(model::ports::kTransaction, *this);
+  }
+  model::ErrorCode error = model::ErrorCode::none;
+  model::ErrorCode claim_error = model::ErrorCode::none;
+  transaction::Claim given{model::ProducerId(9), model::ProducerEpoch(0)};
+
+ private:
+  void on_call(io::Message& message) {
+    using transaction::TransactionCall;
+    auto& call = static_cast<TransactionCall&>(message);
+    call.error = error;
+    if (call.kind == TransactionCall::Kind::add_partitions) {
+      auto& add = static_cast<transaction::AddPartitionsCall&>(call);
+      add.transaction = 1;
+      for (auto& claim : add.partitions) claim.error = claim_error;
+    } else if (call.kind == TransactionCall::Kind::init_producer_id) {
+      static_cast<transaction::InitProducerIdCall&>(call).given = given;
+    } else if (call.kind == TransactionCall::Kind::end) {
+      static_cast<transaction::EndTransactionCall&>(call).given = given;
+    }
+    io_.mailboxes.reply(call);
+  }
+  io::CoreIo& io_;
+};
+
 class TestBroker : public io::Platform::CoreMain {
  public:
   struct Core {
@@ -37,6 +68,7 @@ class TestBroker : public io::Platform::CoreMain {
           producer_ids(core_io),
           partitions(core_io),
           quota_buckets(core_io),
+          coordinator(core_io),
           context{.io = core_io,
                   .catalog = catalog,
                   .producer_ids = producer_ids,
@@ -59,6 +91,7 @@ class TestBroker : public io::Platform::CoreMain {
     log::BatchValidator validator;
     FakePartitions partitions;
     QuotaBuckets quota_buckets;
+    FakeCoordinator coordinator;
     Metrics metrics;
     Context context;
     connection::Metrics connection_metrics;

@@ -1,14 +1,16 @@
 // Proves the table of SCOPE 7: duplicates of the five newest batches, gaps, the wrap behind 2^31 -
 // 1, new and old epochs, producers nobody knows; and that a snapshot gives everything back or, when
-// any byte of it is damaged, nothing.
+// any byte of it is damaged, nothing. And where transactions begin and end.
 #include "engine/partition/producer_state.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
+#include "engine/log/transaction_marker.h"
 #include "tests/engine/log/batch_support.h"
 
 namespace weir::partition {
@@ -48,6 +50,44 @@ class ProducerStateTest : public testing::Test {
     const auto bytes = batch_of(id, epoch, sequence, count);
     const auto verdict = state.check(log::BatchView(bytes));
     return verdict.duplicate ? verdict.duplicate->base_offset.value() : -1;
+  }
+
+  ErrorCode transactional(int64_t id, int16_t epoch, int32_t sequence,
+                          const BatchOrigin& origin = {}, int32_t count = 1) {
+    const auto bytes = log::make_batch(count, 5000, 10,
+                                       {.producer_id = model::ProducerId(id),
+                                        .producer_epoch = model::ProducerEpoch(epoch),
+                                        .base_sequence = model::Sequence(sequence),
+                                        .transactional = true});
+    const log::BatchView batch(bytes);
+    const auto verdict = state.check(batch, origin);
+    if (verdict.error == ErrorCode::none && !verdict.duplicate) {
+      state.append(batch, next, now_ms, origin);
+      next += count;
+    }
+    return verdict.error;
+  }
+  void begin(int64_t id, int16_t epoch, int32_t sequence, int32_t count = 1) {
+    EXPECT_EQ(transactional(id, epoch, sequence, {}, count), ErrorCode::none);
+  }
+  log::MarkerBatch marker_of(int64_t id, int16_t epoch, bool commit, int32_t coordinator_epoch) {
+    log::MarkerBatch bytes;
+    log::encode_marker({.commit = commit, .coordinator_epoch = coordinator_epoch},
+                       model::ProducerId(id), model::ProducerEpoch(epoch), 7000, bytes);
+    return bytes;
+  }
+  ErrorCode check_end(int64_t id, int16_t epoch, const BatchOrigin& origin = {},
+                      int32_t coordinator_epoch = 0) {
+    const auto bytes = marker_of(id, epoch, true, coordinator_epoch);
+    return state.check(log::BatchView(bytes), origin).error;
+  }
+  void end(int64_t id, int16_t epoch, bool commit, const BatchOrigin& origin = {},
+           int32_t coordinator_epoch = 0) {
+    const auto bytes = marker_of(id, epoch, commit, coordinator_epoch);
+    const log::BatchView batch(bytes);
+    ASSERT_EQ(state.check(batch, origin).error, ErrorCode::none);
+    state.append(batch, next, now_ms, origin);
+    next += 1;
   }
 
   ProducerState state;
@@ -246,19 +286,177 @@ TEST_F(ProducerStateTest, a_longer_files_end_behind_a_snapshot_is_ignored) {
   EXPECT_EQ(restored.size(), 1u);
 }
 
-TEST_F(ProducerStateTest, golden_snapshot_of_version_1) {
-  ASSERT_EQ(send(1, 2, 3, 4), ErrorCode::none);
-  ASSERT_EQ(send(1, 2, 7, 1), ErrorCode::none);
-  const std::vector<log::EpochStart> epochs = {{5, model::Offset(6)}};
-  std::string text;
-  size_t column = 0;
-  for (const std::byte byte : state.encode(next, epochs)) {
-    text += fmt::format("{:02x}", std::to_integer<int>(byte));
-    if (++column % 32 == 0) text += '\n';
+std::vector<std::byte> golden(const std::string& name) {
+  std::ifstream in(std::string(WEIR_SOURCE_DIR "/tests/golden/snapshot/") + name);
+  std::vector<std::byte> bytes;
+  char high = 0;
+  for (char low = 0; in >> high >> low;) {
+    const char digits[] = {high, low, 0};
+    bytes.push_back(static_cast<std::byte>(std::strtoul(digits, nullptr, 16)));
   }
-  if (column % 32 != 0) text += '\n';
-  std::ifstream in(WEIR_SOURCE_DIR "/tests/golden/snapshot/producers-v1.txt");
-  EXPECT_EQ(text, std::string(std::istreambuf_iterator<char>(in), {}));
+  return bytes;
+}
+
+std::string as_text(std::span<const std::byte> bytes) {
+  std::string text;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    text += fmt::format("{:02x}{}", std::to_integer<int>(bytes[i]), i % 32 == 31 ? "\n" : "");
+  }
+  return text;
+}
+
+TEST_F(ProducerStateTest, golden_snapshot_of_version_1_is_read) {
+  model::Offset at;
+  std::vector<log::EpochStart> epochs;
+  ASSERT_TRUE(state.decode(golden("producers-v1.txt"), at, epochs));
+  EXPECT_EQ(at.value(), 105);
+  ASSERT_EQ(epochs.size(), 1u);
+  EXPECT_EQ(epochs[0].epoch, 5);
+  EXPECT_EQ(duplicate_of(1, 2, 3, 4), 100);
+  EXPECT_EQ(duplicate_of(1, 2, 7), 104);
+  EXPECT_EQ(send(1, 2, 8), ErrorCode::none);
+  EXPECT_EQ(state.transactions().first_unstable_offset(), model::kNoOffset);
+}
+
+TEST_F(ProducerStateTest, golden_snapshot_of_version_2) {
+  ASSERT_EQ(send(1, 2, 3, 4), ErrorCode::none);
+  begin(7, 1, 0, 2);
+  begin(8, 0, 0);
+  end(8, 0, false);
+  begin(9, 0, 5);
+  end(9, 1, true);
+  const std::vector<log::EpochStart> epochs = {{5, model::Offset(6)}};
+  const auto bytes = state.encode(next, epochs);
+  EXPECT_EQ(as_text(bytes), as_text(golden("producers-v2.txt")));
+}
+
+TEST_F(ProducerStateTest, a_transaction_lasts_from_its_first_batch_to_its_marker) {
+  begin(1, 0, 0, 3);
+  begin(2, 0, 0, 2);
+  begin(1, 0, 3);
+  const auto& transactions = state.transactions();
+  EXPECT_EQ(transactions.first_unstable_offset().value(), 100);
+  end(1, 0, true);
+  // Until the marker is durable nobody may read what it decides.
+  EXPECT_EQ(transactions.first_unstable_offset().value(), 100);
+  state.transactions().on_durable(next);
+  EXPECT_EQ(transactions.first_unstable_offset().value(), 103);
+  end(2, 0, false);
+  state.transactions().on_durable(next - 1);
+  EXPECT_EQ(transactions.first_unstable_offset().value(), 103);
+  state.transactions().on_durable(next);
+  EXPECT_EQ(transactions.first_unstable_offset(), model::kNoOffset);
+}
+
+TEST_F(ProducerStateTest, plain_batches_wait_for_the_end_of_a_transaction) {
+  begin(1, 0, 0);
+  EXPECT_EQ(send(1, 0, 1), ErrorCode::invalid_txn_state);
+  end(1, 0, true);
+  EXPECT_EQ(send(1, 0, 1), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, a_marker_ends_the_window_of_retries) {
+  begin(1, 0, 0);
+  begin(1, 0, 1);
+  end(1, 0, false);
+  EXPECT_EQ(state.entries().at(model::ProducerId(1)).last_sequence().value(), 1);
+  // A retry of what was aborted must not pass for a record of the next transaction.
+  EXPECT_EQ(transactional(1, 0, 1), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(transactional(1, 0, 2), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, a_marker_of_a_newer_epoch_fences) {
+  begin(1, 0, 0);
+  end(1, 1, false);
+  EXPECT_EQ(state.entries().at(model::ProducerId(1)).last_sequence().value(), -1);
+  EXPECT_EQ(transactional(1, 0, 1), ErrorCode::invalid_producer_epoch);
+  EXPECT_EQ(transactional(1, 1, 1), ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(transactional(1, 1, 0), ErrorCode::none);
+  EXPECT_EQ(check_end(1, 0), ErrorCode::invalid_producer_epoch);
+}
+
+TEST_F(ProducerStateTest, a_marker_of_an_older_coordinator_is_refused) {
+  begin(1, 0, 0);
+  end(1, 0, true, {}, 4);
+  EXPECT_EQ(check_end(1, 0, {}, 3), ErrorCode::transaction_coordinator_fenced);
+  EXPECT_EQ(check_end(1, 0, {}, 4), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, what_comes_after_its_transactions_end_is_refused) {
+  ASSERT_EQ(transactional(1, 0, 0, {.transaction = 5}), ErrorCode::none);
+  end(1, 0, true, {.transaction = 5});
+  EXPECT_EQ(transactional(1, 0, 1, {.transaction = 5}), ErrorCode::invalid_txn_state);
+  EXPECT_EQ(transactional(1, 0, 1, {.transaction = 6}), ErrorCode::none);
+  // The same where the marker found nothing to end.
+  const auto marker = marker_of(2, 0, true, 0);
+  EXPECT_TRUE(state.check(log::BatchView(marker), {.transaction = 3, .only_if_open = true})
+                  .nothing_to_end);
+  state.note_ended(model::ProducerId(2), 3, now_ms);
+  EXPECT_EQ(transactional(2, 0, 0, {.transaction = 3}), ErrorCode::invalid_txn_state);
+  EXPECT_EQ(transactional(2, 0, 40, {.transaction = 4}), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, an_unknown_producer_begins_at_0_where_asked_for) {
+  EXPECT_EQ(transactional(1, 0, 1, {.unknown_starts_at_0 = true}),
+            ErrorCode::out_of_order_sequence_number);
+  EXPECT_EQ(transactional(1, 0, 0, {.unknown_starts_at_0 = true}), ErrorCode::none);
+  EXPECT_EQ(transactional(2, 0, 1), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, batches_without_sequence_are_not_retries) {
+  begin(1, 0, -1);
+  begin(1, 0, -1);
+  EXPECT_EQ(state.transactions().first_unstable_offset().value(), 100);
+  EXPECT_EQ(state.entries().at(model::ProducerId(1)).batch_count, 0);
+  const auto bytes = state.encode(next, {});
+  ProducerState restored;
+  model::Offset at;
+  std::vector<log::EpochStart> epochs;
+  ASSERT_TRUE(restored.decode(bytes, at, epochs));
+  EXPECT_EQ(restored.transactions().first_unstable_offset().value(), 100);
+}
+
+TEST_F(ProducerStateTest, producers_with_open_transactions_are_not_forgotten) {
+  begin(1, 0, 0);
+  now_ms += 10;
+  ASSERT_EQ(send(2, 0, 0), ErrorCode::none);
+  state.limit(1);
+  EXPECT_TRUE(state.entries().contains(model::ProducerId(1)));
+  EXPECT_FALSE(state.entries().contains(model::ProducerId(2)));
+  state.limit(0);
+  EXPECT_EQ(state.expire(now_ms + 1'000'000, 1), 0u);
+  end(1, 0, true);
+  EXPECT_EQ(state.expire(now_ms + 1'000'000, 1), 1u);
+}
+
+TEST_F(ProducerStateTest, aborted_transactions_are_found_by_range) {
+  begin(1, 0, 0);         // 100, to 105
+  begin(2, 0, 0);         // 101, to 103
+  begin(3, 0, 0);         // 102, committed
+  end(2, 0, false);       // 103
+  end(3, 0, true);        // 104
+  end(1, 0, false);       // 105
+  begin(4, 0, 0);         // 106
+  end(4, 0, false);       // 107
+  const auto found = [&](int64_t from, int64_t to) {
+    std::vector<AbortedTransaction> all;
+    state.transactions().find_aborted(model::Offset(from), model::Offset(to), all);
+    std::vector<int64_t> ids;
+    for (const auto& aborted : all) ids.push_back(aborted.producer_id.value());
+    return ids;
+  };
+  using Ids = std::vector<int64_t>;
+  EXPECT_EQ(found(0, 1000), (Ids{1, 2, 4}));
+  EXPECT_EQ(found(0, 100), (Ids{}));
+  EXPECT_EQ(found(0, 101), (Ids{1}));
+  EXPECT_EQ(found(103, 104), (Ids{1, 2}));
+  EXPECT_EQ(found(104, 106), (Ids{1}));
+  EXPECT_EQ(found(106, 107), (Ids{4}));
+  EXPECT_EQ(found(108, 200), (Ids{}));
+  state.transactions().forget_before(model::Offset(105));
+  EXPECT_EQ(found(0, 1000), (Ids{1, 4}));
+  state.transactions().forget_before(model::Offset(106));
+  EXPECT_EQ(found(0, 1000), (Ids{4}));
 }
 
 }  // namespace
