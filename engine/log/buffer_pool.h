@@ -1,6 +1,6 @@
 #pragma once
 // BufferPool: block-aligned memory of one core for append buffers and cold reads, in five sizes.
-// Buffers of 64 KiB and more are cut from slabs of one huge page, so that a write of one is one
+// Buffers of 256 KiB and more are cut from slabs of one huge page, so that a write of one is one
 // piece to the device. What is free is kept for reuse up to a limit, then given back. One core;
 // plain counters.
 
@@ -41,7 +41,7 @@ class BufferPool {
   size_t kept_bytes() const { return kept_; }
 
  private:
-  static constexpr size_t kSlabClassMin = 2;
+  static constexpr size_t kSlabClassMin = 3;
   // One huge page cut into buffers of one class.
   struct Slab {
     std::byte* memory = nullptr;

@@ -27,8 +27,10 @@ int64_t newest_ms(const Segment& segment, const RetentionTime& now) {
 
 Expired find_expired(const Log& log, const RetentionRules& rules, const RetentionTime& now) {
   Expired expired{.start = log.start_offset()};
-  uint64_t size = log.size_bytes();
   const auto& segments = log.segments();
+  // What is not durable yet may never be: it must not push out what is.
+  uint64_t size = 0;
+  for (const auto& segment : segments) size += segment->committed;
   for (size_t i = 0; i < segments.size(); ++i) {
     const Segment& segment = *segments[i];
     const bool active = i + 1 == segments.size();

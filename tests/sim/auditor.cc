@@ -92,7 +92,6 @@ void Auditor::on_offsets(Reader& body) {
     if (step_ == Step::earliest) {
       content.log_start_offset = positions_[where] = result->second.offset;
       content.entries.clear();
-      content.size_bytes = 0;
       content.gaps.clear();
       context_.model.saw_log_start(where, floors_[where], result->second.offset);
     } else {
@@ -173,7 +172,6 @@ void Auditor::take(const TopicPartition& where, const FetchResult& result) {
     context_.model.observed(where, *batch);
     const std::string& key = batch->first_key;
     content.entries.push_back({batch->base_offset, std::strtoull(key.c_str(), nullptr, 10)});
-    content.size_bytes += batch->whole.size();
     position = batch->next_offset();
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace weir::simtest {
 namespace {
@@ -17,7 +18,7 @@ void check_acked_are_there(const Model& model, const TopicPartition& where, cons
                            const std::map<int64_t, uint64_t>& by_offset, Findings& findings) {
   for (const auto& batch : model.batches()) {
     if (batch->where != where || batch->acked_at == 0) continue;
-    if (content.in_gap(batch->acked_offset)) continue;
+    if (content.in_gap(std::max(batch->acked_offset, content.log_start_offset))) continue;
     if (end_of(*batch, batch->acked_offset) <= content.log_start_offset) continue;
     const auto found = by_offset.find(batch->acked_offset);
     if (found == by_offset.end() || found->second != batch->id) {
@@ -35,7 +36,7 @@ void check_read_are_there(const Model& model, const TopicPartition& where,
   const auto partition = model.partitions().find(where);
   if (partition == model.partitions().end()) return;
   for (const auto& [offset, id] : partition->second.observed) {
-    if (content.in_gap(offset)) continue;
+    if (content.in_gap(std::max(offset, content.log_start_offset))) continue;
     if (end_of(*model.find(id), offset) <= content.log_start_offset) continue;
     const auto found = by_offset.find(offset);
     if (found == by_offset.end() || found->second != id) {
@@ -127,16 +128,38 @@ OffsetResult first_at_or_after(const Model& model, const Content& content, int64
   return {0, -1, -1};
 }
 
-// Whether a batch may be gone by its age. Times that cannot be count as that of the sending, which
-// a start knows by the wall clock only.
+// Whether a batch may be gone by its age. One without a time is as old as what lies around it; one
+// of a time to come is as old as its sending. Where the clock jumps, a start may meet one that is
+// wrong, and has nothing to compare it with.
 bool is_old(const Batch& batch, int64_t age_ms, const Times& times) {
   if (age_ms < 0) return false;
   int64_t newest = -1;
   for (const Record& record : batch.records) newest = std::max(newest, record.timestamp);
-  if (newest < 0 || newest > times.highest_wall_ms) {
-    return times.jumps || (times.now_ns - batch.first_sent_ns) / 1'000'000 >= age_ms;
+  if (newest < 0 || times.jumps) return true;
+  if (newest > times.highest_wall_ms) {
+    return (times.now_ns - batch.first_sent_ns) / 1'000'000 >= age_ms;
   }
   return times.highest_wall_ms - newest > age_ms;
+}
+
+// At most so many bytes of the partition ever lay at or behind an offset.
+int64_t most_behind(const Model& model, const TopicPartition& where, int64_t offset) {
+  std::map<int64_t, uint64_t> by_offset = model.partitions().at(where).observed;
+  size_t bytes = 0;
+  std::set<uint64_t> placed;
+  for (const auto& batch : model.batches()) {
+    if (batch->where == where && batch->acked_at != 0) by_offset[batch->acked_offset] = batch->id;
+  }
+  for (const auto& [at, id] : by_offset) {
+    if (at >= offset) bytes += model.find(id)->bytes.size();
+    placed.insert(id);
+  }
+  // Those of unknown outcome may lie there, as often as they were sent.
+  for (const auto& batch : model.batches()) {
+    if (batch->where != where || placed.contains(batch->id)) continue;
+    bytes += batch->bytes.size() * batch->open_attempts;
+  }
+  return static_cast<int64_t>(bytes);
 }
 
 void check_deleted(const Model& model, const TopicPartition& where, const Content& content,
@@ -147,14 +170,11 @@ void check_deleted(const Model& model, const TopicPartition& where, const Conten
   const int64_t asked = partition->second.cut_bound;
   if (start <= asked) return;
   const Retention retention = model.retention(where.topic);
-  // The log never shrinks below its limit, and what is there now was there or came since.
-  if (retention.size_bytes >= 0 &&
-      content.size_bytes >= static_cast<uint64_t>(retention.size_bytes)) {
-    return;
-  }
   const auto check = [&](const Batch& batch, int64_t offset) {
     const int64_t end = end_of(batch, offset);
     if (end <= asked || end > start || is_old(batch, retention.age_ms, times)) return;
+    // By size it goes only while enough is behind it, some of which may have gone by age since.
+    if (retention.size_bytes >= 0 && most_behind(model, where, end) >= retention.size_bytes) return;
     findings.report(fmt::format("I7: {} at offset {} is deleted, log start {}, asked for {}",
                                 describe(batch), offset, start, asked));
   };

@@ -19,7 +19,6 @@ struct Content {
   };
   int64_t log_start_offset = 0;
   int64_t end_offset = 0;
-  uint64_t size_bytes = 0;
   std::vector<Entry> entries;
   std::vector<std::pair<int64_t, int64_t>> gaps;  // offsets [first, second) lost to rot
   bool in_gap(int64_t offset) const;

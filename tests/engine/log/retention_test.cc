@@ -76,6 +76,15 @@ TEST_F(RetentionTest, what_is_not_committed_stays) {
   EXPECT_EQ(expired.start.value(), 1);
 }
 
+TEST_F(RetentionTest, what_is_not_committed_pushes_nothing_out) {
+  for (int i = 0; i < 3; ++i) add(kNow);
+  const auto size = static_cast<int64_t>(sizes[0]);
+  EXPECT_EQ(start({.size_bytes_max = 2 * size}, at(0)), 1);
+  world.log().active().committed = 0;
+  EXPECT_EQ(start({.size_bytes_max = 2 * size}, at(0)), 0);
+  EXPECT_EQ(start({.size_bytes_max = size}, at(0)), 1);
+}
+
 TEST_F(RetentionTest, an_empty_active_segment_stays) {
   add(kNow - 1'000);
   world.roll(1'000);
