@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "engine/handlers/api_table.h"
+#include "engine/handlers/features.h"
 #include "engine/handlers/request.h"
 #include "engine/model/error_code.h"
 #include "engine/wire/messages/api_versions.h"
@@ -15,8 +16,6 @@ using Response = wire::ApiVersionsResponse;
 namespace {
 
 constexpr int16_t kFirstVersionWithSoftwareName = 3;
-constexpr std::string_view kTransactionVersion = "transaction.version";
-constexpr int16_t kTransactionVersionLevel = 2;
 
 Response::ApiVersion row_of(const wire::ApiInfo& api) {
   return {.api_key = static_cast<int16_t>(api.key),

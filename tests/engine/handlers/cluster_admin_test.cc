@@ -213,7 +213,7 @@ TEST_F(ClusterAdminTest, OtherPartitionsHaveNoQuorum) {
   EXPECT_TRUE(client->call<Quorum>(wire::DescribeQuorumRequest{}, 2).topics.empty());
 }
 
-TEST_F(ClusterAdminTest, ThereAreNoFeaturesToUpdate) {
+TEST_F(ClusterAdminTest, FeaturesMayOnlyBeWhatTheyAre) {
   for (int16_t version = 0; version <= 2; ++version) {
     wire::UpdateFeaturesRequest request;
     auto response = client->call<wire::UpdateFeaturesResponse>(request, version);
@@ -226,6 +226,21 @@ TEST_F(ClusterAdminTest, ThereAreNoFeaturesToUpdate) {
     EXPECT_EQ(response.error_code, 95);
     EXPECT_TRUE(response.error_message.has_value());
     EXPECT_TRUE(response.results.empty());
+    update.max_version_level = 2;
+    response = client->call<wire::UpdateFeaturesResponse>(request, version);
+    EXPECT_EQ(response.error_code, 0);
+    EXPECT_EQ(response.results.size(), version < 2 ? 1u : 0u);
+    if (version > 0) {
+      for (const int8_t type : {int8_t{0}, int8_t{4}}) {
+        update.upgrade_type = type;
+        response = client->call<wire::UpdateFeaturesResponse>(request, version);
+        EXPECT_EQ(response.error_code, 95);
+      }
+      update.upgrade_type = 1;
+    }
+    update.feature = "group.version";
+    response = client->call<wire::UpdateFeaturesResponse>(request, version);
+    EXPECT_EQ(response.error_code, 95);
   }
 }
 
