@@ -3,18 +3,29 @@
 // are looked for in WEIR_SHARED_DIR (environment or compile definition), else beside the source.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/wire/schema_dump.h"
 #include "tests/engine/wire/shared_dir.h"
 
 namespace weir::wire {
 namespace {
+
+// In the order of their tags, equal ones as they were.
+template <typename Field, typename TagOf>
+std::vector<Field> by_tags(const std::vector<Field>& fields, TagOf tag_of) {
+  std::multimap<int, Field> ordered;
+  for (const Field& field : fields) ordered.emplace(tag_of(field), field);
+  std::vector<Field> all;
+  for (const auto& [tag, field] : ordered) all.push_back(field);
+  return all;
+}
 
 using nlohmann::json;
 
@@ -67,14 +78,14 @@ class Comparison {
       if (field.versions.contains(ours_version)) mine.push_back(&field);
     }
     // Tagged fields are written behind the others, by their tags, wherever they are listed.
-    std::ranges::stable_sort(mine, {}, [](const FieldSchema* field) { return field->tag; });
+    mine = by_tags(mine, [](const FieldSchema* field) { return field->tag; });
     std::vector<const json*> upstream;
     for (const json& field : theirs) {
       // Tagged fields of records name no other versions.
       const char* const key = field.contains("versions") ? "versions" : "taggedVersions";
       if (has(field, key, theirs_version)) upstream.push_back(&field);
     }
-    std::ranges::stable_sort(upstream, {}, [&](const json* field) {
+    upstream = by_tags(upstream, [&](const json* field) {
       return has(*field, "taggedVersions", theirs_version) ? field->at("tag").get<int>() : kNoTag;
     });
     ASSERT_EQ(mine.size(), upstream.size());
