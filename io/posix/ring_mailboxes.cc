@@ -89,14 +89,18 @@ bool RingMailboxes::flush() {
 void RingMailboxes::move_backlog(CoreIndex to) {
   Peer& peer = peers_[to.value()];
   Lane& lane = grid_.lane(self(), to);
-  // Second round: the receiver may have drained just before it could see that we wait.
-  for (int round = 0; round < 2 && !peer.backlog.empty(); ++round) {
+  while (!peer.backlog.empty()) {
     while (!peer.backlog.empty() && !lane.ring.full()) {
       const bool pushed = lane.ring.push(*peer.backlog.pop());  // unlinked first: then it is theirs
       ASSERT(pushed);
       peer.sent = true;
     }
-    if (!peer.backlog.empty() && round == 0) lane.sender_waits.announce();
+    if (peer.backlog.empty()) break;
+    // The receiver may have drained just before it could see that we wait, or have seen it and
+    // found us awake. Only a ring that is still full after the last announcement ends the wait for
+    // room: whoever drains it then has the announcement to claim.
+    lane.sender_waits.announce();
+    if (lane.ring.full()) break;
   }
   if (peer.backlog.empty()) --backlogged_;
 }
