@@ -29,7 +29,6 @@
 #include "engine/handlers/fetch.h"
 #include "engine/handlers/find_coordinator.h"
 #include "engine/handlers/heartbeat.h"
-#include "engine/handlers/incremental_alter_configs.h"
 #include "engine/handlers/init_producer_id.h"
 #include "engine/handlers/join_group.h"
 #include "engine/handlers/leave_group.h"
