@@ -9,7 +9,8 @@
 // Durability: a write with Durability::on_completion is on stable storage, data and the metadata
 // needed to read it, when it completes with >= 0 (RWF_DSYNC, or write + fdatasync where that is
 // refused). Durability::awaited promises the same; others wait for this write, so processor time
-// may be spent to have it soon. A sync covers only writes whose completion was seen before it was
+// may be spent to have it soon. Durability::background promises nothing, and the disk's other users go
+// first where the back end can say so. A sync covers only writes whose completion was seen before it was
 // submitted (RELIABILITY rule 7).
 //
 // Direct files (OpenOptions::direct) bypass the page cache where the file system allows it; memory,
@@ -41,7 +42,8 @@ struct Slice {
 };
 inline constexpr size_t kSlicesMax = 512;  // pieces of one write or send
 
-enum class Durability : uint8_t { none, on_completion, awaited };
+enum class Durability : uint8_t { none, background, on_completion, awaited };
+constexpr bool is_durable(Durability durability) { return durability >= Durability::on_completion; }
 
 struct OpenOptions {
   bool create = false;     // create when missing, mode 0644

@@ -48,6 +48,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
       segment_remover_(io),
       retention_clock_(io.clock),
+      primer_(io, journal_, config.partition, partition_metrics_),
       services_{io,
                 journal_,
                 pool_,
@@ -55,6 +56,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
                 partition_metrics_,
                 segment_remover_,
                 retention_clock_,
+                primer_,
                 log::topics_directory(config.server.data_dir)},
       table_(services_, config.partition, config.server.data_dir) {
   step_op_.bind<&Core::on_step>(*this);

@@ -127,6 +127,7 @@ class Core : private catalog::CatalogListener {
   partition::Metrics partition_metrics_;
   log::SegmentRemover segment_remover_;
   partition::RetentionClock retention_clock_;
+  partition::SegmentPrimer primer_;
   handlers::Metrics handler_metrics_;
   connection::Metrics connection_metrics_;
   partition::Services services_;

@@ -56,8 +56,12 @@ class Journal {
   void drain(io::Op& done);
   void close(io::Op& done);
 
+  // Nothing waits to be committed or is on its way.
+  bool quiet() const { return dirty_.empty() && in_flight_.empty(); }
+
   const Config& config() const { return config_; }
   Metrics& metrics() { return metrics_; }
+  const Metrics& metrics() const { return metrics_; }
   uint64_t durable_sequence() const { return durable_sequence_; }
 
  private:

@@ -33,6 +33,7 @@ struct Segment {
   uint64_t written = 0;
   uint64_t submitted = 0;
   uint64_t allocated = 0;  // size of the file; appends stay below
+  uint64_t primed = 0;     // below it blocks have been written, if only with zeros
   model::Offset gathered_offset;  // next offset behind `gathered`
   uint32_t gather_checksum = 0;   // over [gathered, end)
   uint32_t file_readers = 0;      // reads in flight on `file`

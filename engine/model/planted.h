@@ -22,6 +22,7 @@ enum class Bug : uint8_t {
   aborted_index_not_restored,
   transaction_end_not_resumed,
   transactional_offsets_at_once,
+  zeros_over_appends,
 };
 
 #ifdef WEIR_PLANTED_BUGS

@@ -16,6 +16,10 @@ struct Config {
   uint64_t flush_bytes = 256_KiB;  // committed bytes in the journal only, from which they are moved
   uint64_t carry_bytes_max = 64_KiB;     // at most this much is carried forward in the journal
   size_t tail_cache_bytes = 32_MiB;      // append buffers kept for tail readers, per core
+  int64_t prime_bytes_max = 128 << 20;     // at most this far behind its end a segment is primed
+  uint64_t prime_burst_min = 16_MiB;     // after large writes of so much without a pause
+  uint64_t prime_piece_bytes = 2_MiB;      // zeros in one write
+  int64_t prime_quiet_ns = 100'000'000;  // a pause: no commit of the core for so long
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int64_t producer_expiration_ms = 86'400'000;
   int64_t retention_check_ms = 300'000;  // between two rounds over the partitions of a core
@@ -27,6 +31,13 @@ struct Config {
             {.min = 1,
              .unit = "ms",
              .doc = "How often segments are looked through for those that retention deletes."});
+    setting("weir.segment.prime.bytes", c.prime_bytes_max,
+            {.min = 0,
+             .max = int64_t{1} << 30,
+             .unit = "bytes",
+             .doc = "How far behind its end a partition that takes large batches has its segment "
+                    "filled with zeros while nothing else is to do, so that the next ones are "
+                    "written faster. 0: not at all, the disk is written once only."});
     setting("weir.retention.hold.bytes", c.hold_bytes_max,
             {.min = 0,
              .unit = "bytes",

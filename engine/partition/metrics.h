@@ -15,6 +15,7 @@ struct Metrics {
   uint64_t flushed_bytes = 0;
   uint64_t segments_sealed = 0;
   uint64_t append_errors = 0;
+  uint64_t primed_bytes = 0;
   uint64_t segments_dropped = 0;
   uint64_t dropped_bytes = 0;
   uint64_t start_moves = 0;
@@ -30,6 +31,7 @@ struct Metrics {
     metric("weir_read_bytes_total", "bytes of record batches handed to fetches", m.read_bytes);
     metric("weir_cold_reads_total", "reads of a partition that went to the disk", m.cold_reads);
     metric("weir_flushed_bytes_total", "bytes moved from journal to segments", m.flushed_bytes);
+    metric("weir_primed_bytes_total", "zeros written ahead of the end of segments", m.primed_bytes);
     metric("weir_segments_sealed_total", "segments completed", m.segments_sealed);
     metric("weir_segments_dropped_total", "segments that fell below the log start",
            m.segments_dropped);

@@ -313,7 +313,10 @@ void Partition::committed(const journal::Part& part) {
   }
   if (part.kind != journal::EntryKind::inline_data) making_room_ = false;
   answer_waiting();
-  if (newly > 0) segment.appended = services_.io.clock.now();
+  if (newly > 0) {
+    segment.appended = services_.io.clock.now();
+    if (part.kind == journal::EntryKind::extent) keeper_.note_extent(newly, segment.appended);
+  }
   tell_waiters(newly, high_before, stable_before);
   after_commit(segment);
 }
@@ -471,6 +474,7 @@ void Partition::remove(QuietListener& listener) {
   removed_ = true;
   quiet_listener_ = &listener;
   waiters_.on_change();
+  keeper_.PrimerHook::unlink();
   for (const Waiting& waiting : std::exchange(waiting_, {})) {
     answer(*waiting.request, ErrorCode::unknown_topic_or_partition);
   }

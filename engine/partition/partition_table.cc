@@ -277,6 +277,7 @@ void PartitionTable::on_delete_records(io::Message& message) {
 void PartitionTable::stop_retention() {
   retention_.stop();
   services_.remover.stop();
+  services_.primer.stop();
 }
 
 void PartitionTable::prepare_stop() {

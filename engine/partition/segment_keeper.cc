@@ -35,6 +35,7 @@ SegmentKeeper::SegmentKeeper(Services& services, log::Log& log, ProducerState& p
       maker_(services.io),
       sealer_(services.io) {
   space_op_.bind<&SegmentKeeper::on_space_step>(*this);
+  prime_write_.bind<&SegmentKeeper::on_primed>(*this);
   flush_write_.bind<&SegmentKeeper::on_flush>(*this);
   seal_op_.bind<&SegmentKeeper::on_seal>(*this);
   checkpoint_op_.bind<&SegmentKeeper::on_checkpoint_step>(*this);
@@ -102,7 +103,52 @@ void SegmentKeeper::on_space_step(io::Op& op) {
     case SpaceStage::growing:
       log_.active().allocated = grow_to_;
       break;
+    case SpaceStage::priming:
     case SpaceStage::idle: UNREACHABLE("no space step was asked for");
+  }
+  owner_.on_space(0);
+  seal_next();
+  tell_idle();
+}
+
+void SegmentKeeper::note_extent(uint64_t size, io::Instant now) {
+  const Config& config = services_.primer.config();
+  if (now - burst_seen_ > config.prime_quiet_ns) burst_bytes_ = 0;
+  burst_seen_ = now;
+  burst_bytes_ += size;
+  if (burst_bytes_ >= config.prime_burst_min) services_.primer.add(*this);
+}
+
+bool SegmentKeeper::prime(std::span<const std::byte> zeros) {
+  if (space_stage_ != SpaceStage::idle || stopping_ || log_.empty()) return false;
+  log::Segment& active = log_.active();
+  if (active.file == io::kNoFile || active.full) return false;
+  const uint64_t ahead = std::min(
+      burst_bytes_, static_cast<uint64_t>(services_.primer.config().prime_bytes_max));
+  const uint64_t begin = std::max(active.primed, base::round_up(active.end, io::kBlockSize));
+  const uint64_t stop = base::round_down(std::min(active.end + ahead, active.allocated),
+                                         io::kBlockSize);
+  if (begin >= stop) return false;
+  const uint64_t size = std::min<uint64_t>(zeros.size(), stop - begin);
+  space_stage_ = SpaceStage::priming;
+  active.primed = begin + size;
+  // No append may go where zeros are on their way.
+  grow_to_ = std::exchange(active.allocated,
+                           model::planted(model::Bug::zeros_over_appends) ? active.allocated
+                                                                          : begin);
+  prime_write_.pieces().assign(1, {zeros.data(), size});
+  prime_write_.start(services_.io.disk, active.file, begin, io::Durability::background);
+  return true;
+}
+
+void SegmentKeeper::on_primed(io::WholeWrite& write) {
+  space_stage_ = SpaceStage::idle;
+  log_.active().allocated = grow_to_;
+  services_.primer.on_piece(*this, write.size());
+  // Blocks that are allocated lack no space; a file system may see that differently.
+  if (write.error() != 0 && !lacks_resource(write.error())) {
+    owner_.on_keeper_failed(write.error());
+    return tell_idle();
   }
   owner_.on_space(0);
   seal_next();

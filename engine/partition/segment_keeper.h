@@ -19,7 +19,7 @@ namespace weir::partition {
 // An errno that says "not now", not that the device cannot be trusted.
 bool lacks_resource(int error);
 
-class SegmentKeeper {
+class SegmentKeeper : public PrimerHook {
  public:
   // What the partition does when a piece of work is over.
   class Owner {
@@ -35,6 +35,7 @@ class SegmentKeeper {
   };
 
   SegmentKeeper(Services& services, log::Log& log, ProducerState& producers, Owner& owner);
+  ~SegmentKeeper() { PrimerHook::unlink(); }
 
   // At open: the active segment's file, for a log that recovery found. on_space() follows.
   void open_active();
@@ -46,6 +47,14 @@ class SegmentKeeper {
   bool making_space() const { return space_stage_ != SpaceStage::idle; }
   // Allocates further ahead when the end comes near.
   void allocate_ahead(uint64_t segment_size_max);
+
+  // A run of so many bytes went straight to the active segment: after a burst of them the primer is
+  // asked for more blocks like these.
+  void note_extent(uint64_t size, io::Instant now);
+  // Writes some of `zeros` behind the end, where the next appends go, as making_space(): appends
+  // that reach so far wait, and on_space() follows. False: there is nothing to prime. The primer is
+  // told when it is over.
+  bool prime(std::span<const std::byte> zeros);
 
   // Writes whole committed blocks of the active segment; on_flushed() follows. Nothing to do:
   // false.
@@ -70,13 +79,14 @@ class SegmentKeeper {
   bool idle() const;
 
  private:
-  enum class SpaceStage : uint8_t { idle, opening, making, growing };
+  enum class SpaceStage : uint8_t { idle, opening, making, growing, priming };
   enum class CheckpointStage : uint8_t {
     idle, opening_ledger, writing_ledger, closing_ledger, awaiting_commit, opening_snapshot,
     writing_snapshot, closing_snapshot, renaming_snapshot
   };
 
   void on_space_step(io::Op& op);
+  void on_primed(io::WholeWrite& write);
   void on_flush(io::WholeWrite& write);
   void on_seal(io::Op& op);
   void on_checkpoint_step(io::Op& op);
@@ -93,9 +103,13 @@ class SegmentKeeper {
 
   io::Op space_op_;
   SpaceStage space_stage_ = SpaceStage::idle;
-  uint64_t grow_to_ = 0;
+  uint64_t grow_to_ = 0;  // what `allocated` of the active segment will be
   log::SegmentMaker maker_;
   std::string path_;
+
+  io::WholeWrite prime_write_;
+  uint64_t burst_bytes_ = 0;    // written straight to segments without a quiet moment between
+  io::Instant burst_seen_{};    // when the last of them was committed
 
   io::WholeWrite flush_write_;
   log::Segment* flush_segment_ = nullptr;

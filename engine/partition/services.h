@@ -9,6 +9,7 @@
 #include "engine/log/segment_remover.h"
 #include "engine/partition/metrics.h"
 #include "engine/partition/retention_clock.h"
+#include "engine/partition/segment_primer.h"
 #include "io/base/intrusive_list.h"
 #include "io/core_io.h"
 
@@ -32,6 +33,7 @@ struct Services {
   Metrics& metrics;
   log::SegmentRemover& remover;
   RetentionClock& retention_clock;
+  SegmentPrimer& primer;
   std::string topics_directory;
   int32_t leader_epoch = 0;  // of everything written during this run
 };

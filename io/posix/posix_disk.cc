@@ -29,7 +29,7 @@ void PosixDisk::read(Op& op, FileId file, std::span<std::byte> into, uint64_t po
 void PosixDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t position,
                       Durability durability) {
   ASSERT(!pieces.empty() && pieces.size() <= kSlicesMax, "{} pieces", pieces.size());
-  jobs_.write(op, file.value(), pieces, position, durability != Durability::none);
+  jobs_.write(op, file.value(), pieces, position, is_durable(durability));
 }
 
 void PosixDisk::sync(Op& op, FileId file) {

@@ -70,7 +70,7 @@ void SimDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64_t
   request.node = handle.node;
   request.lock = handle.lock;
   request.direct = handle.direct;
-  request.durable = durability != Durability::none;
+  request.durable = is_durable(durability);
   request.pieces = pieces;
   request.position = position;
   media_.submit(*this, op, std::move(request));

@@ -1,6 +1,7 @@
 #include "io/uring/uring_disk.h"
 
 #include <fcntl.h>
+#include <linux/ioprio.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -24,6 +25,8 @@ namespace {
 
 // One transfer of the kernel; longer ones come back short.
 constexpr size_t kTransferMax = size_t{1} << 30;
+
+constexpr uint16_t kIdlePriority = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
 
 unsigned transfer_size(size_t size) { return static_cast<unsigned>(std::min(size, kTransferMax)); }
 
@@ -77,8 +80,10 @@ void UringDisk::write(Op& op, FileId file, std::span<const Slice> pieces, uint64
     return helpers_->write(op, file.value(), pieces, position, true);
   }
   op.arm();
-  if (durability == Durability::none) {
-    Ring::expect(prepare_write(file.value(), pieces, position, 0), op);
+  if (!is_durable(durability)) {
+    io_uring_sqe& entry = prepare_write(file.value(), pieces, position, 0);
+    if (durability == Durability::background) entry.ioprio = kIdlePriority;
+    Ring::expect(entry, op);
     return;
   }
   DiskStep& step =

@@ -133,7 +133,8 @@ TEST_P(DiskConformance, GathersManyPieces) {
       at += size;
     }
     for (const auto durability :
-         {Durability::none, Durability::on_completion, Durability::awaited}) {
+         {Durability::none, Durability::background, Durability::on_completion,
+          Durability::awaited}) {
       EXPECT_EQ(write(io, file, pieces, 77, durability), static_cast<int32_t>(bytes.size()));
       std::vector<std::byte> back(bytes.size());
       EXPECT_EQ(read(io, file, back, 77), static_cast<int32_t>(bytes.size()));

@@ -37,6 +37,7 @@ constexpr NamedBug kBugs[] = {
     {"aborted_index_not_restored", Bug::aborted_index_not_restored},
     {"transaction_end_not_resumed", Bug::transaction_end_not_resumed},
     {"transactional_offsets_at_once", Bug::transactional_offsets_at_once},
+    {"zeros_over_appends", Bug::zeros_over_appends},
 };
 
 #ifdef WEIR_PLANTED_BUGS

@@ -66,6 +66,8 @@ struct Scenario {
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
   int64_t file_delete_delay_ms = 0;
+  uint64_t prime_burst_bytes = 16 << 20;
+  int64_t prime_quiet_us = 100'000;
   int32_t state_partitions = 2;
 
   std::vector<CrashPlan> crashes;

@@ -256,8 +256,9 @@ class PartitionWorld {
           tail_cache{.budget_bytes = world.options_.partition.tail_cache_bytes, .by_age = {}},
           remover(world.world_.core(0)),
           retention_clock(world.world_.core(0).clock),
+          primer(world.world_.core(0), journal, world.options_.partition, metrics),
           services{world.world_.core(0), journal, pool, tail_cache, metrics, remover,
-                   retention_clock, log::topics_directory("/data")},
+                   retention_clock, primer, log::topics_directory("/data")},
           table(services, world.options_.partition, "/data") {}
     journal::Journal journal;
     log::BufferPool pool;
@@ -265,6 +266,7 @@ class PartitionWorld {
     Metrics metrics;
     log::SegmentRemover remover;
     RetentionClock retention_clock;
+    SegmentPrimer primer;
     Services services;
     PartitionTable table;
   };
