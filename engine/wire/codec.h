@@ -22,7 +22,9 @@
 
 namespace weir::wire {
 
-// Reads exactly the body: bytes left over are an error. out is overwritten; it views body and arena
+// Reads the body. Bytes left over are an error, but for requests: Kafka ignores them there, and
+// clients count on it (librdkafka 2.12 asks for all topics by Metadata v13 with three too many).
+// out is overwritten; it views body and arena
 // and is valid as long as both. After an error out must not be read.
 template <class M>
 [[nodiscard]] std::expected<void, DecodeError> decode(M& out, Bytes body, int16_t version,

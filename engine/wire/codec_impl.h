@@ -20,6 +20,7 @@ std::expected<void, DecodeError> decode(M& out, Bytes body, int16_t version, bas
   out = M{};
   Decoder decoder(body, version, M::kInfo.is_flexible(version), arena);
   decoder.read_struct(out);
+  if constexpr (M::kInfo.kind == decltype(M::kInfo.kind)::request) return decoder.status();
   return decoder.finish();
 }
 

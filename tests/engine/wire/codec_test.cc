@@ -109,8 +109,32 @@ struct TrailingByteRefused {
 };
 
 TEST(Codec, OneTrailingByteIsRefused) {
-  for_each_version<AllRequests>(TrailingByteRefused{});
   for_each_version<AllResponses>(TrailingByteRefused{});
+  for_each_version<AllRecords>(TrailingByteRefused{});
+}
+
+struct TrailingBytesIgnored {
+  template <class M>
+  void operator()(int16_t version) {
+    base::Arena arena(kArenaSizeMax);
+    const M message = random_message<M>(7, version, arena);
+    Buffer bytes = encoded(message, version);
+    const Buffer good = bytes;
+    bytes.insert(bytes.end(), {std::byte{1}, std::byte{0}, std::byte{0xff}});
+    M out;
+    ASSERT_TRUE(decode(out, bytes, version, arena));
+    EXPECT_EQ(encoded(out, version), good);
+  }
+};
+
+TEST(Codec, BytesBehindARequestAreIgnored) {
+  for_each_version<AllRequests>(TrailingBytesIgnored{});
+  base::Arena arena(kArenaSizeMax);
+  const Buffer of_librdkafka = testing::from_hex("00000000" "01" "00" "00");
+  MetadataRequest all;
+  ASSERT_TRUE(decode(all, of_librdkafka, 13, arena));
+  EXPECT_TRUE(all.topics.is_null());
+  EXPECT_FALSE(all.allow_auto_topic_creation);
 }
 
 // Flips bytes of valid messages: the result decodes or it does not, but never takes more memory
