@@ -9,9 +9,9 @@
 // Durability: a write with Durability::on_completion is on stable storage, data and the metadata
 // needed to read it, when it completes with >= 0 (RWF_DSYNC, or write + fdatasync where that is
 // refused). Durability::awaited promises the same; others wait for this write, so processor time
-// may be spent to have it soon. Durability::background promises nothing, and the disk's other users go
-// first where the back end can say so. A sync covers only writes whose completion was seen before it was
-// submitted (RELIABILITY rule 7).
+// may be spent to have it soon. Durability::background promises nothing, and lets others go first
+// where it can. A sync covers only writes whose completion was seen before it was submitted
+// (RELIABILITY rule 7).
 //
 // Direct files (OpenOptions::direct) bypass the page cache where the file system allows it; memory,
 // position and size of their transfers must be multiples of kBlockSize, reads at the end may be

@@ -1,6 +1,6 @@
-// Proves that docs/CONFIG.md, docs/METRICS.md and docs/PROTOCOL.md say what the program does: they are
-// written from the same descriptions as --help, /metrics and ApiVersions. After a change there, run
-// this test with WEIR_WRITE_DOCS=1 and commit what it writes.
+// Proves that docs/CONFIG.md, docs/METRICS.md and docs/PROTOCOL.md say what the program does: they
+// are written from the same descriptions as --help, /metrics and ApiVersions. After a change there,
+// run this test with WEIR_WRITE_DOCS=1 and commit what it writes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -53,9 +53,10 @@ void print_settings(std::string& out, const std::vector<model::SettingInfo>& set
 }
 
 std::string config_document() {
-  std::string out = header(
-      "Settings", "For `weir serve --set NAME=VALUE` and `--config FILE` (TOML). \"While it runs\": "
-                  "IncrementalAlterConfigs changes it without a restart.");
+  std::string out =
+      header("Settings",
+             "For `weir serve --set NAME=VALUE` and `--config FILE` (TOML). \"While it runs\": "
+             "IncrementalAlterConfigs changes it without a restart.");
   print_settings(out, Config{}.list(), false);
   out += "\n## Of a topic\n\nGiven with CreateTopics, changed with IncrementalAlterConfigs.\n\n";
   print_settings(out, catalog::topic_settings(), true);
