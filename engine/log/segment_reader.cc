@@ -158,14 +158,11 @@ void SegmentReader::from_file() {
   // A full segment is about to be sealed, which closes its file; the active one waits for its
   // readers.
   file_is_mine_ = segment.file == io::kNoFile || &segment != &log_->active();
+  narrowed_ = false;
   if (!file_is_mine_) {
     file_ = segment.file;
     ++place_.segment->file_readers;
-    stage_ = Stage::reading;
-    read_.start(core_.disk, file_,
-                {window_->buffer.memory, base::round_up(window_end_, io::kBlockSize) - begin},
-                begin);
-    return;
+    return read_window();
   }
   stage_ = Stage::opening;
   path_ = segment_file(log_->directory(), segment.base_offset, kLogSuffix);
@@ -180,6 +177,10 @@ void SegmentReader::on_step(io::Op& op) {
     return finish(ErrorCode::kafka_storage_error);
   }
   file_ = io::FileId(op.result());
+  read_window();
+}
+
+void SegmentReader::read_window() {
   stage_ = Stage::reading;
   const uint64_t size = base::round_up(window_end_, io::kBlockSize) - window_->begin;
   read_.start(core_.disk, file_, {window_->buffer.memory, size}, window_->begin);
@@ -187,9 +188,17 @@ void SegmentReader::on_step(io::Op& op) {
 
 void SegmentReader::on_read(io::WholeRead& read) {
   window_->used = read.done();
-  if (read.error() != 0 || window_->begin + window_->used < window_end_) {
-    base::log_error("log", "cannot read segment directory={} position={} error={}",
-                    log_->directory(), window_->begin, read.error());
+  const bool failed = read.error() != 0 || window_->begin + window_->used < window_end_;
+  if (failed && !narrowed_) {
+    // A bad block costs its own group, and an error that passes costs nothing.
+    narrowed_ = true;
+    window_end_ = place_.segment->ledger.groups()[place_.group].end();
+    return read_window();
+  }
+  if (failed) {
+    base::log_error("log", "cannot read segment directory={} segment={} position={} error={}",
+                    log_->directory(), place_.segment->base_offset.value(), window_->begin,
+                    read.error());
     error_ = ErrorCode::kafka_storage_error;
   } else {
     take_window();

@@ -72,6 +72,7 @@ class SegmentReader {
   void on_ledger(io::Op& op);
   void on_step(io::Op& op);
   void on_read(io::WholeRead& read);
+  void read_window();
   void take_window();
   bool window_sound(uint64_t& sound_end);
   void finish(model::ErrorCode error);
@@ -92,6 +93,7 @@ class SegmentReader {
   bool file_is_mine_ = false;  // opened here, closed here
   Chunk* window_ = nullptr;    // file bytes [begin, begin + used)
   uint64_t window_end_ = 0;    // end of the last whole group wanted
+  bool narrowed_ = false;      // to the first group, after a read of more had failed
   uint64_t size_ = 0;
   model::Offset next_offset_;
   model::ErrorCode error_ = model::ErrorCode::none;

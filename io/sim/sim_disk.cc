@@ -42,6 +42,20 @@ void DiskMedia::corrupt(const std::string& path, uint64_t position, std::byte ma
   node->file.corrupt(position, mask);
 }
 
+void DiskMedia::make_unreadable(const std::string& path, uint64_t position) {
+  const SimNodePtr node = tree_.find(path);
+  ASSERT(node && !node->is_directory, "no file {}", path);
+  bad_blocks_.emplace_back(node, position / kBlockSize);
+}
+
+bool DiskMedia::meets_bad_block(const Request& request) const {
+  return std::ranges::any_of(bad_blocks_, [&](const auto& bad) {
+    const uint64_t begin = bad.second * kBlockSize;
+    return bad.first == request.node && request.position < begin + kBlockSize &&
+           begin < request.position + request.into.size();
+  });
+}
+
 uint64_t DiskMedia::used_bytes() const {
   uint64_t used = 0;
   tree_.for_each_file([&](const std::string&, const SimNode& node) {
@@ -196,6 +210,7 @@ int32_t DiskMedia::perform_open(Request& request) {
 
 int32_t DiskMedia::perform_read(Request& request) {
   if (request.fault != 0) return -request.fault;
+  if (meets_bad_block(request)) return -EIO;
   const auto into = request.into.first(static_cast<size_t>(request.size_done));
   return static_cast<int32_t>(request.node->file.read(request.position, into, request.direct));
 }

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "io/disk.h"
@@ -37,6 +38,8 @@ class DiskMedia : public EventTarget {
   std::vector<std::string> files() const;                         // paths of all, sorted
   uint64_t content_hash() const;                                  // of all paths and bytes
   void corrupt(const std::string& path, uint64_t position, std::byte mask);
+  // Reads that touch the block at `position` fail from now on.
+  void make_unreadable(const std::string& path, uint64_t position);
   void set_size_bytes(uint64_t size) { size_bytes_ = size; }
   uint64_t used_bytes() const;
   // Makes the directory, durable at once, as an installer would have.
@@ -90,6 +93,7 @@ class DiskMedia : public EventTarget {
   int32_t perform_resize(uint64_t id, Request& request);
   int32_t perform_entry(Request& request);
   bool fits(const SimFile& file, uint64_t end) const;
+  bool meets_bad_block(const Request& request) const;
   static std::vector<std::byte> gather(std::span<const Slice> pieces);
 
   Scheduler& scheduler_;
@@ -98,6 +102,7 @@ class DiskMedia : public EventTarget {
   base::RandomStream random_;
   base::RandomStream crash_random_;
   SimTree tree_;
+  std::vector<std::pair<SimNodePtr, uint64_t>> bad_blocks_;  // of a file, by number
   std::map<uint64_t, Request> in_flight_;
   uint64_t size_bytes_;
   uint64_t next_id_ = 1;
