@@ -15,6 +15,7 @@ namespace weir::broker {
 namespace {
 
 constexpr int64_t kGrace_ns = 1'000'000'000;
+constexpr uint64_t kStartRoom = 4 << 20;  // what a start writes besides its journals, at most
 
 struct Waiter {
   Waiter() { op.bind<&Waiter::on_done>(*this); }
@@ -90,8 +91,9 @@ void Broker::on_core_start(io::CoreIo& core) {
 
 base::Status Broker::boot(io::CoreIo& core) {
   const int64_t started_ns = core.clock.now().ns;
-  CHECK_OK(read_state(core));
   const std::string& data_dir = config_.server.data_dir;
+  find_room(core);
+  CHECK_OK(read_state(core));
   CHECK_OK(make_directory(core, log::topics_directory(data_dir)));
   CHECK_OK(make_directory(core, data_dir + "/journal"));
   CHECK_OK(sync_directory(core, data_dir));
@@ -113,6 +115,7 @@ base::Status Broker::boot(io::CoreIo& core) {
   remove_leftovers(core);
   writer_ = std::make_unique<catalog::CatalogWriter>(core, *cores_[0]->catalog(), store_);
   writer_->on_failure(catalog_failure_op_);
+  writer_->use_reserve(cores_[0]->space_reserve());
   CHECK_OK(serve(core));
   ready_ = true;
   base::log_info("broker", "ready data={} topics={} incarnation={} cores={} start_ms={:.1f}",
@@ -120,6 +123,21 @@ base::Status Broker::boot(io::CoreIo& core) {
                  data_.node.leader_epoch, core.core_count,
                  static_cast<double>(core.clock.now().ns - started_ns) / 1e6);
   return {};
+}
+
+// A start needs new journals beside the old ones. When the disk is full, what was kept in reserve
+// goes for that; the old journals that go afterwards make it whole again.
+void Broker::find_room(io::CoreIo& core) {
+  const auto free = core.disk.free_bytes(config_.server.data_dir);
+  if (!free || *free >= core.core_count * config_.journal.size_initial + kStartRoom) return;
+  const auto entries = core.disk.list(config_.server.data_dir);
+  if (!entries) return;
+  for (const auto& entry : *entries) {
+    if (!partition::SpaceReserve::is_file_name(entry.name)) continue;
+    base::log_warning("broker", "disk is full free_bytes={}: starting with the reserve in {}",
+                      *free, entry.name);
+    remove_file(core, config_.server.data_dir + "/" + entry.name);
+  }
 }
 
 base::Status Broker::read_state(io::CoreIo& core) {
@@ -240,6 +258,11 @@ void Broker::remove_leftovers(io::CoreIo& core) {
         remove_file(core, directory + "/" + entry.name);
       }
     }
+  }
+  for (uint16_t i = core.core_count; i < io::kCoresMax; ++i) {
+    const std::string reserve = partition::SpaceReserve::file_name(i);
+    if (!core.disk.info(config_.server.data_dir + "/" + reserve)) break;
+    remove_file(core, config_.server.data_dir + "/" + reserve);
   }
   cores_[0]->remove_dead_directories(store_.image.next_serial);
 }

@@ -48,6 +48,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
 
  private:
   base::Status boot(io::CoreIo& core);
+  void find_room(io::CoreIo& core);
   base::Status read_state(io::CoreIo& core);
   base::Status recover(io::CoreIo& core);
   base::Status make_journals(io::CoreIo& core);

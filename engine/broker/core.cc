@@ -49,6 +49,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       segment_remover_(io),
       retention_clock_(io.clock),
       primer_(io, journal_, config.partition, partition_metrics_),
+      space_reserve_(io, config.partition, partition_metrics_, config.server.data_dir),
       services_{io,
                 journal_,
                 pool_,
@@ -57,6 +58,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
                 segment_remover_,
                 retention_clock_,
                 primer_,
+                space_reserve_,
                 log::topics_directory(config.server.data_dir)},
       table_(services_, config.partition, config.server.data_dir) {
   step_op_.bind<&Core::on_step>(*this);
@@ -135,7 +137,8 @@ partition::PartitionSettings Core::settings_of(const catalog::Topic& topic) cons
                                       : config.segment_ms,
       .segment_jitter_ms = config.segment_jitter_ms,
       .retention = {},
-      .file_delete_delay_ms = config.file_delete_delay_ms};
+      .file_delete_delay_ms = config.file_delete_delay_ms,
+      .uses_reserve = topic.internal};
   // What the engine itself keeps in a topic goes by other rules than its age, whatever was set.
   if (config.deletes() && !topic.internal) {
     settings.retention = {.age_ms_max = config.retention_ms,
@@ -237,7 +240,9 @@ void Core::settle() {
     state_ = State::settled;
     return reply({});
   }
-  if (state_ == State::flushing && idle && table_.quiet()) return io_.loop.post(step_op_);
+  if (state_ == State::flushing && idle && table_.quiet() && space_reserve_.closed()) {
+    return io_.loop.post(step_op_);
+  }
   io_.loop.timers().arm_after(settle_timer_, kSettlePoll_ns);
 }
 
@@ -260,6 +265,7 @@ base::Status Core::serve(ControlCall& call) {
   call.addresses = std::move(bound);
   serving_->acceptor.start();
   table_.start_retention(&serving_->positions);
+  space_reserve_.start();
   if (io_.index.value() == 0 && !config_.http_address().host.empty()) {
     serving_->http = std::make_unique<HttpServer>(io_);
     TRY(const io::Address http, serving_->http->listen(config_.http_address()));
@@ -282,6 +288,7 @@ void Core::stop(ControlCall& call) {
   if (state_ != State::serving) {
     // A start that failed on some core: only files may be at work here.
     table_.stop_retention();
+    space_reserve_.stop();
     state_ = State::flushing;
     return settle();
   }
@@ -297,6 +304,7 @@ void Core::flush(ControlCall& call) {
   ASSERT(state_ == State::settled);
   state_ = State::flushing;
   table_.prepare_stop();
+  space_reserve_.stop();
   settle();
 }
 

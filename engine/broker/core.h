@@ -50,6 +50,7 @@ class Core : private catalog::CatalogListener {
   // Directories of topics that are no more: a crash came between their deletion and that of their
   // files.
   void remove_dead_directories(model::TopicSerial next_serial);
+  partition::SpaceReserve& space_reserve() { return space_reserve_; }
   catalog::Catalog* catalog() { return serving_ ? &serving_->catalog : nullptr; }
 
  private:
@@ -128,6 +129,7 @@ class Core : private catalog::CatalogListener {
   log::SegmentRemover segment_remover_;
   partition::RetentionClock retention_clock_;
   partition::SegmentPrimer primer_;
+  partition::SpaceReserve space_reserve_;
   handlers::Metrics handler_metrics_;
   connection::Metrics connection_metrics_;
   partition::Services services_;

@@ -35,6 +35,7 @@ CatalogWriter::CatalogWriter(io::CoreIo& core, const Catalog& catalog, const Cat
       next_producer_id_(store.image.next_producer_id) {
   ASSERT(core.index.value() == 0, "the catalog is changed on core 0 only");
   gather_op_.bind<&CatalogWriter::on_gather>(*this);
+  asked_op_.bind<&CatalogWriter::on_given>(*this);
   truncate_op_.bind<&CatalogWriter::on_truncated>(*this);
   sync_op_.bind<&CatalogWriter::on_synced>(*this);
   append_.bind<&CatalogWriter::on_appended>(*this);
@@ -294,10 +295,9 @@ void CatalogWriter::on_appended(io::WholeWrite& write) {
   ASSERT(stage_ == Stage::appending);
   const int error = write.error();
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    // Part of the record may be in the file: cut it off, and be sure of it before anything follows.
-    base::log_error("catalog", "no space for a change of {} bytes", record_.size());
-    stage_ = Stage::truncating;
-    return core_.disk.truncate(truncate_op_, file_, tail_.position);
+    if (reserve_ == nullptr) return cut_back();
+    stage_ = Stage::asking;
+    return reserve_->give(asked_op_);
   }
   if (error != 0) {
     break_off("write", error);
@@ -305,6 +305,18 @@ void CatalogWriter::on_appended(io::WholeWrite& write) {
   }
   tail_ = next_tail_;
   apply();
+}
+
+void CatalogWriter::on_given(io::Op& op) {
+  ASSERT(stage_ == Stage::asking);
+  op.result() < 0 ? cut_back() : append();
+}
+
+// Part of the record may be in the file: cut it off, and be sure of it before anything follows.
+void CatalogWriter::cut_back() {
+  base::log_error("catalog", "no space for a change of {} bytes", record_.size());
+  stage_ = Stage::truncating;
+  core_.disk.truncate(truncate_op_, file_, tail_.position);
 }
 
 void CatalogWriter::on_truncated(io::Op& op) {

@@ -8,11 +8,13 @@
 // batch.
 //
 //   idle → gathering → appending → applying → marking → idle
-//                        └→ truncating → gathering        (no space: nothing has changed)
+//                        ├→ asking → appending        (no space: some of the reserve)
+//                        └→ truncating → gathering    (none there either: nothing has changed)
 //
 // marking writes a frontier record (catalog_log.h) when no change waits.
 //
-// Errors: without space every request of the batch is refused and the file cut back to what it was.
+// Errors: without space, and without a reserve of it, every request of the batch is refused and the
+// file cut back to what it was.
 // Any other error of the file leaves it unknown what is on disk: no change is accepted until the
 // next start (RELIABILITY rule 4); what exists is served on.
 
@@ -29,6 +31,7 @@
 #include "engine/catalog/catalog_store.h"
 #include "engine/catalog/config_ops.h"
 #include "engine/catalog/messages.h"
+#include "engine/partition/space_reserve.h"
 #include "io/core_io.h"
 #include "io/op.h"
 #include "io/whole_transfer.h"
@@ -45,6 +48,9 @@ class CatalogWriter {
   // afterwards.
   void stop(io::Op& done);
 
+  // What it takes space from when the disk is full; outlives the writer.
+  void use_reserve(partition::SpaceReserve& reserve) { reserve_ = &reserve; }
+
   bool broken() const { return broken_; }
   // Runs once, with -errno, when the file failed; the broker then ends the process.
   void on_failure(io::Op& op) { failure_op_ = &op; }
@@ -54,6 +60,7 @@ class CatalogWriter {
     idle,
     gathering,
     appending,
+    asking,
     truncating,
     syncing,
     applying,
@@ -71,6 +78,7 @@ class CatalogWriter {
   void on_producer_ids(io::Message& message);
   void on_gather(io::Op& op);
   void on_appended(io::WholeWrite& write);
+  void on_given(io::Op& op);
   void on_truncated(io::Op& op);
   void on_synced(io::Op& op);
   void on_applied(io::Message& message);
@@ -90,6 +98,7 @@ class CatalogWriter {
   Verdict prepare_block(ProducerIdBlock& block);
   Change& add_change(ChangeKind kind);
   void append();
+  void cut_back();
   void apply();
   void answer_batch();
   void fail_batch(std::string_view detail);
@@ -119,7 +128,9 @@ class CatalogWriter {
   std::vector<std::unique_ptr<ApplyUpdate>> updates_;  // one per core
   uint16_t outstanding_ = 0;                           // updates not yet back
 
+  partition::SpaceReserve* reserve_ = nullptr;
   io::Op gather_op_;
+  io::Op asked_op_;
   io::Op truncate_op_;
   io::Op sync_op_;
   io::WholeWrite append_;

@@ -19,6 +19,7 @@ constexpr size_t kZeroBlock = 64 * 1024;
 constexpr uint64_t kSpaceForTail = 4 * io::kBlockSize;
 // With less than this beside the reserve the ring stalls: nothing new goes in.
 constexpr uint64_t kRoomMin = 4 * io::kBlockSize;
+constexpr int64_t kGrowAgain_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -361,6 +362,7 @@ void Journal::on_frontier_timer() {
 void Journal::grow_if_needed() {
   const uint64_t capacity = size_ - kRecordsBegin;
   if (failed_ || growth_write_.armed() || grown_to_ >= config_.size_max) return;
+  if (core_.clock.now() < no_growth_before_) return;
   if (live_bytes_ * 4 < capacity || grown_to_ > size_ + 2 * config_.growth_step) return;
   if (!zeros_) {
     zeros_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kZeroBlock));
@@ -381,10 +383,10 @@ void Journal::on_growth(io::WholeWrite& write) {
     return finish_drain();
   }
   if (error != 0) {
-    // A full disk leaves the ring as it is: smaller, but whole.
+    // A full disk leaves the ring as it is for now: smaller, but whole.
     base::log_warning("journal", "cannot grow core={} error=\"{}\"", core_.index.value(),
                       std::strerror(write.error()));
-    config_.size_max = grown_to_;
+    no_growth_before_ = core_.clock.now() + kGrowAgain_ns;
     return finish_drain();
   }
   grown_to_ += write.size();

@@ -108,6 +108,7 @@ class Journal {
   // Ring. size_ is the end of the usable area; grown_to_ what is written with zeros behind it.
   uint64_t size_;
   uint64_t grown_to_;
+  io::Instant no_growth_before_{};  // after the disk had no room for more
   uint64_t head_ = kRecordsBegin;      // where the next record goes
   std::deque<LiveRecord> live_;        // oldest first: written and not yet reusable
   uint64_t live_bytes_ = 0;

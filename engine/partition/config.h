@@ -20,6 +20,7 @@ struct Config {
   uint64_t prime_burst_min = 16_MiB;     // after large writes of so much without a pause
   uint64_t prime_piece_bytes = 2_MiB;      // zeros in one write
   int64_t prime_quiet_ns = 100'000'000;  // a pause: no commit of the core for so long
+  int64_t reserve_bytes = 16 << 20;      // kept free on the disk, per core, for a full disk
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int64_t producer_expiration_ms = 86'400'000;
   int64_t retention_check_ms = 300'000;  // between two rounds over the partitions of a core
@@ -31,6 +32,13 @@ struct Config {
             {.min = 1,
              .unit = "ms",
              .doc = "How often segments are looked through for those that retention deletes."});
+    setting("weir.disk.reserve.bytes", c.reserve_bytes,
+            {.min = 0,
+             .max = int64_t{1} << 40,
+             .unit = "bytes",
+             .doc = "Disk space that each core keeps for commits of groups, ends of transactions, "
+                    "deletions and the next start when the disk is full. Should not be less than "
+                    "8 MiB."});
     setting("weir.segment.prime.bytes", c.prime_bytes_max,
             {.min = 0,
              .max = int64_t{1} << 30,

@@ -15,6 +15,7 @@ struct Metrics {
   uint64_t flushed_bytes = 0;
   uint64_t segments_sealed = 0;
   uint64_t append_errors = 0;
+  uint64_t disk_full = 0;
   uint64_t primed_bytes = 0;
   uint64_t segments_dropped = 0;
   uint64_t dropped_bytes = 0;
@@ -42,6 +43,8 @@ struct Metrics {
            m.unread_at_risk);
     metric("weir_retention_unread_dropped_records_total",
            "records deleted by retention before a group had read them", m.unread_dropped);
+    metric("weir_disk_full", "cores that refuse appends because the disk has no room",
+           m.disk_full);
     metric("weir_append_errors_total", "batches refused by a partition", m.append_errors);
   }
 };

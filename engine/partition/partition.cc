@@ -28,6 +28,7 @@ Partition::Partition(Services& services, const Config& config, model::PartitionK
       start_(services, log_, *this) {
   keeper_.set_new(true);
   start_.set_delete_delay(settings.file_delete_delay_ms);
+  keeper_.set_uses_reserve(settings.uses_reserve);
 }
 
 Partition::~Partition() { base::TaggedHook<2>::unlink(); }

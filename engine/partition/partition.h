@@ -41,6 +41,7 @@ struct PartitionSettings {
   int64_t segment_jitter_ms = 0;
   log::RetentionRules retention{};   // no limits where the policy is not to delete
   int64_t file_delete_delay_ms = 0;
+  bool uses_reserve = false;         // of disk space, when there is no other
   bool operator==(const PartitionSettings&) const = default;
 };
 

@@ -54,6 +54,12 @@ void SegmentKeeper::open_active() {
 void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
   ASSERT(space_stage_ == SpaceStage::idle);
   if (!log_.empty() && log_.active().file == io::kNoFile) return open_active();
+  space_size_ = size;
+  space_segment_max_ = segment_size_max;
+  if (!uses_reserve_ && !services_.reserve.plenty()) {
+    space_stage_ = SpaceStage::refusing;
+    return services_.io.loop.post(space_op_, -ENOSPC);
+  }
   if (log_.empty() || !log_.fits_segment(size, segment_size_max)) {
     space_stage_ = SpaceStage::making;
     maker_.start(services_.topics_directory, log_.directory(),
@@ -62,12 +68,10 @@ void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
   }
   space_stage_ = SpaceStage::growing;
   log::Segment& active = log_.active();
-  const uint64_t needed = active.end + size;
-  grow_to_ = base::round_up(
-      std::max(needed, active.allocated + log::allocation_step(active.allocated)),
-      io::kBlockSize);
-  grow_to_ = std::max(std::min(grow_to_, base::round_up(segment_size_max, io::kBlockSize)),
-                      base::round_up(needed, io::kBlockSize));
+  const uint64_t needed = base::round_up(active.end + size, io::kBlockSize);
+  const uint64_t ahead = active.allocated + log::allocation_step(active.allocated);
+  grow_to_ = std::min(ahead, base::round_up(segment_size_max, io::kBlockSize));
+  grow_to_ = barely_ ? needed : std::max(needed, base::round_up(grow_to_, io::kBlockSize));
   services_.io.disk.allocate(space_op_, active.file, active.allocated,
                              grow_to_ - active.allocated);
 }
@@ -83,14 +87,18 @@ void SegmentKeeper::allocate_ahead(uint64_t segment_size_max) {
 void SegmentKeeper::on_space_step(io::Op& op) {
   const SpaceStage stage = std::exchange(space_stage_, SpaceStage::idle);
   const int32_t result = op.result();
+  if (stage == SpaceStage::asking && result >= 0) {
+    return make_space(space_size_, space_segment_max_);
+  }
   if (result < 0) {
-    base::log_error("partition", "no room for log directory={} error={}", log_.directory(),
-                    -result);
+    if (find_room_elsewhere(stage, -result)) return;
+    barely_ = false;
     // Nothing was submitted, so "no space" is a definite answer; a device that fails is not asked
     // again.
     lacks_resource(-result) ? owner_.on_space(-result) : owner_.on_keeper_failed(-result);
     return tell_idle();
   }
+  barely_ = false;
   switch (stage) {
     case SpaceStage::opening:
       log_.active().file = io::FileId(result);
@@ -103,12 +111,35 @@ void SegmentKeeper::on_space_step(io::Op& op) {
     case SpaceStage::growing:
       log_.active().allocated = grow_to_;
       break;
+    case SpaceStage::refusing:
+    case SpaceStage::asking:
     case SpaceStage::priming:
     case SpaceStage::idle: UNREACHABLE("no space step was asked for");
   }
   owner_.on_space(0);
   seal_next();
   tell_idle();
+}
+
+// A full disk may have room for what is needed just now, and the reserve for what must go on.
+bool SegmentKeeper::find_room_elsewhere(SpaceStage stage, int error) {
+  if (stage == SpaceStage::refusing || stage == SpaceStage::asking) return false;
+  if (error == ENOSPC || error == EDQUOT) {
+    if (stage == SpaceStage::growing && !barely_) {
+      barely_ = true;
+      make_space(space_size_, space_segment_max_);
+      return true;
+    }
+    if (uses_reserve_) {
+      space_stage_ = SpaceStage::asking;
+      services_.reserve.give(space_op_);
+      return true;
+    }
+    services_.reserve.on_no_room();
+    return false;
+  }
+  base::log_error("partition", "no room for log directory={} error={}", log_.directory(), error);
+  return false;
 }
 
 void SegmentKeeper::note_extent(uint64_t size, io::Instant now) {

@@ -42,6 +42,8 @@ class SegmentKeeper : public PrimerHook {
   // The directory does not exist yet.
   void set_new(bool is_new) { directory_is_new_ = is_new; }
 
+  // On a full disk it may take what the core keeps in reserve.
+  void set_uses_reserve(bool uses) { uses_reserve_ = uses; }
   // Makes room for `size` more bytes behind the end: on_space() follows.
   void make_space(size_t size, uint64_t segment_size_max);
   bool making_space() const { return space_stage_ != SpaceStage::idle; }
@@ -79,13 +81,14 @@ class SegmentKeeper : public PrimerHook {
   bool idle() const;
 
  private:
-  enum class SpaceStage : uint8_t { idle, opening, making, growing, priming };
+  enum class SpaceStage : uint8_t { idle, opening, making, growing, refusing, asking, priming };
   enum class CheckpointStage : uint8_t {
     idle, opening_ledger, writing_ledger, closing_ledger, awaiting_commit, opening_snapshot,
     writing_snapshot, closing_snapshot, renaming_snapshot
   };
 
   void on_space_step(io::Op& op);
+  bool find_room_elsewhere(SpaceStage stage, int error);
   void on_primed(io::WholeWrite& write);
   void on_flush(io::WholeWrite& write);
   void on_seal(io::Op& op);
@@ -104,6 +107,10 @@ class SegmentKeeper : public PrimerHook {
   io::Op space_op_;
   SpaceStage space_stage_ = SpaceStage::idle;
   uint64_t grow_to_ = 0;  // what `allocated` of the active segment will be
+  size_t space_size_ = 0;            // what make_space() was asked for
+  uint64_t space_segment_max_ = 0;
+  bool barely_ = false;              // grows by what is needed, not further ahead
+  bool uses_reserve_ = false;
   log::SegmentMaker maker_;
   std::string path_;
 

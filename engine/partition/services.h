@@ -10,6 +10,7 @@
 #include "engine/partition/metrics.h"
 #include "engine/partition/retention_clock.h"
 #include "engine/partition/segment_primer.h"
+#include "engine/partition/space_reserve.h"
 #include "io/base/intrusive_list.h"
 #include "io/core_io.h"
 
@@ -34,6 +35,7 @@ struct Services {
   log::SegmentRemover& remover;
   RetentionClock& retention_clock;
   SegmentPrimer& primer;
+  SpaceReserve& reserve;
   std::string topics_directory;
   int32_t leader_epoch = 0;  // of everything written during this run
 };

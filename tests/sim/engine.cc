@@ -42,6 +42,7 @@ broker::Config make_config(const Scenario& scenario) {
   config.partition.prime_burst_min = scenario.prime_burst_bytes;
   config.partition.prime_quiet_ns = scenario.prime_quiet_us * 1'000;
   config.partition.prime_piece_bytes = 16 << 10;
+  config.partition.reserve_bytes = scenario.reserve_bytes;
   return config;
 }
 

@@ -17,28 +17,8 @@ namespace weir::simtest {
 namespace {
 
 using model::Bug;
-
-struct NamedBug {
-  std::string_view name;
-  Bug bug;
-};
-
-constexpr NamedBug kBugs[] = {
-    {"ack_before_flush", Bug::ack_before_flush},
-    {"high_watermark_before_flush", Bug::high_watermark_before_flush},
-    {"header_only_checksum", Bug::header_only_checksum},
-    {"cut_at_first_bad_regardless", Bug::cut_at_first_bad_regardless},
-    {"cut_kept_one_too_many", Bug::cut_kept_one_too_many},
-    {"ignored_write_result", Bug::ignored_write_result},
-    {"dedup_window_not_restored", Bug::dedup_window_not_restored},
-    {"missing_directory_flush", Bug::missing_directory_flush},
-    {"start_moved_before_durable", Bug::start_moved_before_durable},
-    {"open_transactions_visible", Bug::open_transactions_visible},
-    {"aborted_index_not_restored", Bug::aborted_index_not_restored},
-    {"transaction_end_not_resumed", Bug::transaction_end_not_resumed},
-    {"transactional_offsets_at_once", Bug::transactional_offsets_at_once},
-    {"zeros_over_appends", Bug::zeros_over_appends},
-};
+using model::kBugs;
+using model::NamedBug;
 
 #ifdef WEIR_PLANTED_BUGS
 constexpr bool kPlanted = true;

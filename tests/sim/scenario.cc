@@ -122,6 +122,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_crashes(random, s);
   draw_retention(seed, s);
   draw_priming(seed, s);
+  s.reserve_bytes = static_cast<int64_t>(RandomStream(seed, "reserve").below(3)) << 20;
   // A stream of their own: what other seeds draw stays as it is.
   RandomStream transactions(seed, "transactions");
   s.transactors = transactions.chance(0.5) ? draw(transactions, 1, 2) : 0;
@@ -158,7 +159,7 @@ std::string to_string(const Scenario& s) {
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
       "rot={} disk_fills={} disk_errors={} trimmers={} odd_times={} segment_ms={} check_ms={} "
-      "delete_delay_ms={} prime_burst={} prime_quiet_us={}\n  faults: {}",
+      "delete_delay_ms={} prime_burst={} prime_quiet_us={} reserve={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
       s.batches_per_producer,
@@ -168,7 +169,7 @@ std::string to_string(const Scenario& s) {
       s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
       s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
       s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms, s.retention_check_ms,
-      s.file_delete_delay_ms, s.prime_burst_bytes, s.prime_quiet_us,
+      s.file_delete_delay_ms, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,
       io::sim::to_string(s.world.faults));
 }
 

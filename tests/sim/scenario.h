@@ -68,6 +68,7 @@ struct Scenario {
   int64_t file_delete_delay_ms = 0;
   uint64_t prime_burst_bytes = 16 << 20;
   int64_t prime_quiet_us = 100'000;
+  int64_t reserve_bytes = 0;      // of disk space
   int32_t state_partitions = 2;
 
   std::vector<CrashPlan> crashes;

@@ -206,6 +206,33 @@ TEST_F(CatalogWriterTest, FullDiskRefusesAndKeepsTheOldState) {
   EXPECT_EQ(now->image.changes.size(), 2u);
 }
 
+TEST_F(CatalogWriterTest, FullDiskTakesChangesWhileThereIsAReserve) {
+  EXPECT_EQ(create("before", 1), ErrorCode::none);
+  partition::Config config;
+  config.reserve_bytes = partition::SpaceReserve::kStep;
+  partition::Metrics metrics;
+  partition::SpaceReserve reserve(world.core(0), config, metrics, "/data");
+  node.writer->use_reserve(reserve);
+  reserve.start();
+  world.run_for(kTestSecond);
+  ASSERT_EQ(reserve.held(), partition::SpaceReserve::kStep);
+  world.disk().set_size_bytes(world.disk().used_bytes());
+  EXPECT_EQ(remove("before"), ErrorCode::none);
+  EXPECT_EQ(reserve.held(), 0u);
+  EXPECT_EQ(summary(node.catalog(1)), "");
+  world.disk().set_size_bytes(world.disk().used_bytes());
+  std::string big = "0:1";
+  while (big.size() < 30'000) big += ",0:1";
+  EXPECT_EQ(create("during", 1, {{"leader.replication.throttled.replicas", big}}),
+            ErrorCode::kafka_storage_error);
+  EXPECT_FALSE(node.writer->broken());
+  world.disk().set_size_bytes(uint64_t{1} << 30);
+  EXPECT_EQ(create("after", 1), ErrorCode::none);
+  reserve.stop();
+  world.run_for(kTestSecond);
+  EXPECT_TRUE(reserve.closed());
+}
+
 TEST_F(CatalogWriterTest, BrokenDiskStopsChangesButNotReads) {
   EXPECT_EQ(create("before", 1), ErrorCode::none);
   world.run_for(kTestSecond);

@@ -428,6 +428,59 @@ TEST(Partition, a_full_disk_refuses_appends_until_there_is_room) {
   EXPECT_EQ(world.append(log::make_batch(1, 1, 50'000)), next);
 }
 
+// What the engine itself must be able to write has the reserve; users have not, and are not heard
+// again before there is room.
+TEST(Partition, a_full_disk_has_a_reserve_for_internal_topics) {
+  for (const bool internal : {true, false}) {
+    WorldOptions options;
+    options.settings.uses_reserve = internal;
+    options.partition.reserve_bytes = 4_MiB;
+    PartitionWorld world(25, options);
+    ASSERT_TRUE(world.start());
+    world.reserve().start();
+    ASSERT_TRUE(world.run_until([&] { return world.reserve().held() == 4_MiB; }));
+    auto& disk = world.sim().disk();
+    disk.set_size_bytes(disk.used_bytes());
+    const auto batch = log::make_batch(1, 1, 50'000);
+    int64_t next = 0;
+    int64_t got = 0;
+    while ((got = world.append(batch)) >= 0) ASSERT_EQ(got, next++);
+    EXPECT_EQ(got, -56);
+    if (internal) {
+      EXPECT_GE(static_cast<uint64_t>(next) * batch.size(), 3_MiB);
+      EXPECT_EQ(world.reserve().held(), 0u);
+    } else {
+      EXPECT_EQ(next, 0);
+      EXPECT_EQ(world.reserve().held(), 4_MiB);
+    }
+    EXPECT_FALSE(world.journal().failed());
+    disk.set_size_bytes(1 << 30);
+    if (!internal) {
+      EXPECT_EQ(world.append(batch), -56) << "asked again before there was a look";
+    }
+    world.sim().run_for(1'000'000'000);
+    EXPECT_EQ(world.append(batch), next);
+    EXPECT_TRUE(world.reserve().plenty());
+  }
+}
+
+TEST(Partition, grows_by_what_is_needed_when_there_is_no_room_to_grow_ahead) {
+  WorldOptions options;
+  options.settings.segment_bytes = 64_MiB;
+  PartitionWorld world(26, options);
+  ASSERT_TRUE(world.start());
+  const auto batch = log::make_batch(1, 1, 100'000);
+  int64_t next = 0;
+  for (; next < 40; ++next) ASSERT_EQ(world.append(batch), next);
+  auto& disk = world.sim().disk();
+  disk.set_size_bytes(disk.used_bytes() + 300'000);  // less than a step ahead at this size
+  const int64_t before = next;
+  int64_t got = 0;
+  while ((got = world.append(batch)) >= 0) ASSERT_EQ(got, next++);
+  EXPECT_EQ(got, -56);
+  EXPECT_GE(next, before + 2);
+}
+
 TEST(Partition, a_first_batch_that_met_a_full_disk_keeps_its_place) {
   PartitionWorld world(24);
   ASSERT_TRUE(world.start());

@@ -89,6 +89,7 @@ class PartitionWorld {
   PartitionTable& table() { return node_->table; }
   Partition& partition(int32_t index = 0) { return *node_->table.find(key_of(index)); }
   Metrics& metrics() { return node_->metrics; }
+  SpaceReserve& reserve() { return node_->reserve; }
   log::BufferPool& pool() { return node_->pool; }
   const Recovery::Stats& recovery_stats() const { return stats_; }
   // Every file and its bytes, as on the medium.
@@ -257,8 +258,9 @@ class PartitionWorld {
           remover(world.world_.core(0)),
           retention_clock(world.world_.core(0).clock),
           primer(world.world_.core(0), journal, world.options_.partition, metrics),
+          reserve(world.world_.core(0), world.options_.partition, metrics, "/data"),
           services{world.world_.core(0), journal, pool, tail_cache, metrics, remover,
-                   retention_clock, primer, log::topics_directory("/data")},
+                   retention_clock, primer, reserve, log::topics_directory("/data")},
           table(services, world.options_.partition, "/data") {}
     journal::Journal journal;
     log::BufferPool pool;
@@ -267,6 +269,7 @@ class PartitionWorld {
     log::SegmentRemover remover;
     RetentionClock retention_clock;
     SegmentPrimer primer;
+    SpaceReserve reserve;
     Services services;
     PartitionTable table;
   };
