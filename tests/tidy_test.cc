@@ -479,4 +479,29 @@ TEST(Tidy, EveryFolderIsExplained) {
   }
 }
 
+// --- what the documents say exists
+
+// Tests as docs/TESTING.md names them: `Suite.name`.
+TEST(Tidy, TestsNamedInTheDocumentsExist) {
+  std::set<std::string> known;
+  const std::regex definition(R"(TEST(_F|_P)?\((\w+), (\w+)\))");
+  for (const Source& source : sources()) {
+    if (!under(source.path, "tests")) continue;
+    for (const std::string& line : source.lines) {
+      std::smatch match;
+      if (!std::regex_search(line, match, definition)) continue;
+      known.insert(match.str(2) + "." + match.str(3));
+    }
+  }
+  const std::regex name(R"(`([A-Z]\w+\.\w+)`)");
+  size_t named = 0;
+  for (const std::string& line : read_lines(fs::path(WEIR_SOURCE_DIR) / "docs/TESTING.md")) {
+    for (std::sregex_iterator at(line.begin(), line.end(), name), end; at != end; ++at) {
+      EXPECT_TRUE(known.contains(at->str(1))) << at->str(1) << " is no test";
+      ++named;
+    }
+  }
+  EXPECT_GT(named, 50u);
+}
+
 }  // namespace

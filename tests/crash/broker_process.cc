@@ -61,9 +61,12 @@ bool forbid_rings() {
   ::_exit(127);
 }
 
-std::string unique_log_path(const std::string& data) {
+std::string unique_log_path(const BrokerOptions& options) {
   static std::atomic<int> count = 0;
-  return fmt::format("{}.{}.log", data, ++count);
+  const std::filesystem::path data(options.data);
+  std::filesystem::path place = data.parent_path();
+  if (!options.logs.empty()) place = options.logs;
+  return (place / fmt::format("{}.{}.log", data.filename().string(), ++count)).string();
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ TempDirectory::~TempDirectory() {
 }
 
 BrokerProcess::BrokerProcess(const BrokerOptions& options)
-    : port_(options.port), log_path_(unique_log_path(options.data)) {
+    : port_(options.port), log_path_(unique_log_path(options)) {
   std::vector<std::string> arguments = {program(), "serve",
                                         "--data",  options.data,
                                         "--listen", fmt::format("127.0.0.1:{}", options.port),

@@ -25,6 +25,7 @@ class TempDirectory {
 
 struct BrokerOptions {
   std::string data;            // data directory
+  std::string logs{};          // directory for the program's log; empty: beside the data
   uint16_t port = 0;           // 0: a free one
   bool forbid_rings = false;   // io_uring_setup answers EPERM
   std::vector<std::string> more{};  // further options of the command line

@@ -40,26 +40,69 @@ bool parse_content(std::string_view value, uint64_t& id) {
   return error == std::errc() && end != value.data() && value == content(id);
 }
 
-// Assigns all partitions from their first record; the ends to read up to, per partition.
-std::map<int32_t, int64_t> assign_all(rd_kafka_t* consumer, std::string& fault) {
-  std::map<int32_t, int64_t> ends;
-  rd_kafka_topic_partition_list_t* const list = rd_kafka_topic_partition_list_new(kPartitions);
+rd_kafka_t* make_consumer(const std::string& bootstrap) {
+  return make_client(RD_KAFKA_CONSUMER, {{"bootstrap.servers", bootstrap},
+                                         {"group.id", "read-back"},
+                                         {"enable.auto.commit", "false"},
+                                         {"check.crcs", "true"},
+                                         {"log_level", "0"}});
+}
+
+// All partitions from their first record to their last.
+std::vector<Range> all_ranges(rd_kafka_t* consumer, int patience_ms, std::string& fault) {
+  std::vector<Range> ranges;
   for (int32_t partition = 0; partition < kPartitions; ++partition) {
     int64_t low = 0;
     int64_t high = 0;
     const auto error =
-        rd_kafka_query_watermark_offsets(consumer, kTopic, partition, &low, &high, kPatience_ms);
+        rd_kafka_query_watermark_offsets(consumer, kTopic, partition, &low, &high, patience_ms);
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
       fault = fmt::format("offsets of partition {}: {}", partition, rd_kafka_err2str(error));
       break;
     }
     if (low != 0) fault = fmt::format("partition {} begins at {}", partition, low);
-    if (high > 0) ends[partition] = high;
-    rd_kafka_topic_partition_list_add(list, kTopic, partition)->offset = 0;
+    if (high > 0) ranges.push_back({.partition = partition, .from = 0, .to = high});
+  }
+  return ranges;
+}
+
+std::map<Load::Place, uint64_t> read_with(rd_kafka_t* consumer, const std::vector<Range>& ranges,
+                                          int patience_ms, std::string& fault) {
+  std::map<Load::Place, uint64_t> read;
+  std::map<int32_t, int64_t> ends;
+  rd_kafka_topic_partition_list_t* const list = rd_kafka_topic_partition_list_new(kPartitions);
+  for (const Range& range : ranges) {
+    ends[range.partition] = range.to;
+    rd_kafka_topic_partition_list_add(list, kTopic, range.partition)->offset = range.from;
   }
   rd_kafka_assign(consumer, list);
   rd_kafka_topic_partition_list_destroy(list);
-  return ends;
+  const auto patience = std::chrono::milliseconds(patience_ms);
+  auto give_up = Clock::now() + patience;
+  while (!ends.empty() && fault.empty()) {
+    rd_kafka_message_t* const message = rd_kafka_consumer_poll(consumer, 100);
+    if (Clock::now() > give_up) fault = fmt::format("{} partitions cannot be read", ends.size());
+    if (message == nullptr) continue;
+    uint64_t id = 0;
+    const std::string_view value(static_cast<const char*>(message->payload), message->len);
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+      // Lost connections are librdkafka's to mend.
+    } else if (!parse_content(value, id)) {
+      fault = fmt::format("offset {} of partition {} holds no record of ours", message->offset,
+                          message->partition);
+    } else {
+      read[{message->partition, message->offset}] = id;
+      give_up = Clock::now() + patience;
+      if (message->offset + 1 >= ends[message->partition]) ends.erase(message->partition);
+    }
+    rd_kafka_message_destroy(message);
+  }
+  return read;
+}
+
+void close_consumer(rd_kafka_t* consumer) {
+  rd_kafka_consumer_close(consumer);
+  rd_kafka_destroy(consumer);
 }
 
 }  // namespace
@@ -70,11 +113,13 @@ std::string content(uint64_t id) {
   return text;
 }
 
-Load::Load(const std::string& bootstrap, int records_per_ms) : records_per_ms_(records_per_ms) {
+Load::Load(const std::string& bootstrap, int records_per_ms, std::function<size_t()> moment)
+    : records_per_ms_(records_per_ms), moment_(std::move(moment)) {
   producer_ = make_client(RD_KAFKA_PRODUCER,
                           {{"bootstrap.servers", bootstrap},
                            {"enable.idempotence", "true"},
                            {"linger.ms", "2"},
+                           {"batch.num.messages", "100"},
                            {"message.timeout.ms", "120000"},
                            {"reconnect.backoff.ms", "20"},
                            {"reconnect.backoff.max.ms", "200"},
@@ -97,7 +142,9 @@ void Load::on_delivery(rd_kafka_t*, const rd_kafka_message_t* message, void* sel
   const uint64_t id = reinterpret_cast<uintptr_t>(message->_private);
   const std::scoped_lock lock(load.mutex_);
   if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-    load.acked_[{message->partition, message->offset}] = id;
+    const Place place{message->partition, message->offset};
+    load.acked_[place] = id;
+    if (load.moment_) load.moments_.emplace_back(load.moment_(), place);
   } else if (load.error_.empty() && message->err != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
              message->err != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT) {
     load.error_ = fmt::format("record {}: {}", id, rd_kafka_err2str(message->err));
@@ -141,6 +188,16 @@ std::map<Load::Place, uint64_t> Load::acked() const {
   return acked_;
 }
 
+std::map<Load::Place, uint64_t> Load::acked_by(size_t moment) const {
+  const std::scoped_lock lock(mutex_);
+  std::map<Place, uint64_t> acked;
+  for (const auto& [when, place] : moments_) {
+    if (when > moment) break;
+    acked.emplace(place, acked_.at(place));
+  }
+  return acked;
+}
+
 size_t Load::acked_count() const {
   const std::scoped_lock lock(mutex_);
   return acked_.size();
@@ -151,37 +208,33 @@ std::string Load::error() const {
   return error_;
 }
 
-std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault) {
-  std::map<Load::Place, uint64_t> read;
-  rd_kafka_t* const consumer = make_client(RD_KAFKA_CONSUMER,
-                                           {{"bootstrap.servers", bootstrap},
-                                            {"group.id", "read-back"},
-                                            {"enable.auto.commit", "false"},
-                                            {"check.crcs", "true"},
-                                            {"log_level", "0"}});
-  auto ends = assign_all(consumer, fault);
-  auto give_up = Clock::now() + std::chrono::milliseconds(kPatience_ms);
-  while (!ends.empty() && fault.empty()) {
-    rd_kafka_message_t* const message = rd_kafka_consumer_poll(consumer, 100);
-    if (Clock::now() > give_up) fault = fmt::format("{} partitions cannot be read", ends.size());
-    if (message == nullptr) continue;
-    uint64_t id = 0;
-    const std::string_view value(static_cast<const char*>(message->payload), message->len);
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      // Lost connections are librdkafka's to mend.
-    } else if (!parse_content(value, id)) {
-      fault = fmt::format("offset {} of partition {} holds no record of ours", message->offset,
-                          message->partition);
-    } else {
-      read[{message->partition, message->offset}] = id;
-      give_up = Clock::now() + std::chrono::milliseconds(kPatience_ms);
-      if (message->offset + 1 >= ends[message->partition]) ends.erase(message->partition);
-    }
-    rd_kafka_message_destroy(message);
-  }
-  rd_kafka_consumer_close(consumer);
-  rd_kafka_destroy(consumer);
+std::map<Load::Place, uint64_t> read_ranges(const std::string& bootstrap,
+                                            const std::vector<Range>& ranges, int patience_ms,
+                                            std::string& fault) {
+  rd_kafka_t* const consumer = make_consumer(bootstrap);
+  auto read = read_with(consumer, ranges, patience_ms, fault);
+  close_consumer(consumer);
   return read;
+}
+
+std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault,
+                                         int patience_ms) {
+  rd_kafka_t* const consumer = make_consumer(bootstrap);
+  const std::vector<Range> ranges = all_ranges(consumer, patience_ms, fault);
+  auto read = read_with(consumer, ranges, patience_ms, fault);
+  close_consumer(consumer);
+  return read;
+}
+
+std::string commit(const std::string& bootstrap, int32_t partition, int64_t offset) {
+  rd_kafka_t* const consumer = make_consumer(bootstrap);
+  rd_kafka_topic_partition_list_t* const list = rd_kafka_topic_partition_list_new(1);
+  rd_kafka_topic_partition_list_add(list, kTopic, partition)->offset = offset;
+  auto error = rd_kafka_commit(consumer, list, 0);
+  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) error = list->elems[0].err;
+  rd_kafka_topic_partition_list_destroy(list);
+  close_consumer(consumer);
+  return error == RD_KAFKA_RESP_ERR_NO_ERROR ? "" : rd_kafka_err2str(error);
 }
 
 std::string compare(const std::map<Load::Place, uint64_t>& acked,

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -27,19 +28,23 @@ class Load {
  public:
   using Place = std::pair<int32_t, int64_t>;  // partition, offset
 
-  Load(const std::string& bootstrap, int records_per_ms);
+  // With a moment, a count that only grows, each acknowledgement is noted with it.
+  Load(const std::string& bootstrap, int records_per_ms, std::function<size_t()> moment = {});
   ~Load();
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
 
   // Pauses sending; records in flight stay in flight.
   void set_paused(bool paused) { paused_ = paused; }
+  void set_rate(int records_per_ms) { records_per_ms_ = records_per_ms; }
   // Waits until at least so many are acknowledged; false after a minute.
   bool wait_acked(size_t count);
   // Stops sending and waits until all is acknowledged; false after a minute, or after an error.
   bool finish();
 
   [[nodiscard]] std::map<Place, uint64_t> acked() const;
+  // What was acknowledged when the moment was not greater than this.
+  [[nodiscard]] std::map<Place, uint64_t> acked_by(size_t moment) const;
   [[nodiscard]] size_t acked_count() const;
   [[nodiscard]] uint64_t sent_count() const { return next_id_; }
   // The first record librdkafka gave up, or its fatal error; empty: none.
@@ -50,19 +55,37 @@ class Load {
   void run();
 
   rd_kafka_t* producer_ = nullptr;
-  const int records_per_ms_;
+  std::atomic<int> records_per_ms_;
+  const std::function<size_t()> moment_;
   std::atomic<bool> stopping_ = false;
   std::atomic<bool> paused_ = false;
   std::atomic<uint64_t> next_id_ = 0;
   mutable std::mutex mutex_;  // of what follows
   std::map<Place, uint64_t> acked_;
+  std::vector<std::pair<size_t, Place>> moments_;  // in the order of acknowledgements
   std::string error_;
   std::thread thread_;
 };
 
+// Offsets of one partition, `to` not among them.
+struct Range {
+  int32_t partition;
+  int64_t from;
+  int64_t to;
+};
+
+// What stands there, by place; gives up, and says so in `fault`, when nothing has come for so long.
+std::map<Load::Place, uint64_t> read_ranges(const std::string& bootstrap,
+                                            const std::vector<Range>& ranges, int patience_ms,
+                                            std::string& fault);
+
 // Everything the topic holds, by place; `fault` says what could not be read or is no record of
 // ours.
-std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault);
+std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault,
+                                         int patience_ms = 60'000);
+
+// Commits an offset of a group; empty, or what the broker said.
+std::string commit(const std::string& bootstrap, int32_t partition, int64_t offset);
 
 // Empty when every acknowledged record is at its place and no record is there twice.
 std::string compare(const std::map<Load::Place, uint64_t>& acked,

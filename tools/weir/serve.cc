@@ -2,12 +2,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/model/planted.h"
 #include "engine/weir.h"
 #include "tools/weir/commands.h"
 #include "tools/weir/config_file.h"
@@ -24,6 +27,7 @@ struct Options {
   std::string io;
   std::string cores;
   std::vector<std::string> settings;  // name=value
+  std::string planted;  // a bug of model/planted.h, in builds that have them
 };
 
 void must(const base::Status& status) {
@@ -55,6 +59,16 @@ broker::Config configure(const Options& options) {
   return config;
 }
 
+#ifdef WEIR_PLANTED_BUGS
+void plant(const std::string& name) {
+  if (name.empty()) return;
+  const auto* const found =
+      std::ranges::find(model::kBugs, std::string_view(name), &model::NamedBug::name);
+  if (found == std::end(model::kBugs)) fail_usage("there is no planted bug '{}'", name);
+  model::planted_bug = found->bug;
+}
+#endif
+
 // Every setting that can be set, with its default, for --help.
 std::string describe_settings() {
   std::string text = "Settings, for --set NAME=VALUE and for --config FILE (TOML):\n";
@@ -84,7 +98,15 @@ void add_serve(CLI::App& app, int& exit_code) {
   command->add_option("--set", options->settings, "A setting as name=value; repeatable")
       ->allow_extra_args(false);
   command->footer(describe_settings);
-  command->callback([options, &exit_code] { exit_code = serve(configure(*options)); });
+#ifdef WEIR_PLANTED_BUGS
+  command->add_option("--planted", options->planted, "Be wrong on purpose; for tests of the tests");
+#endif
+  command->callback([options, &exit_code] {
+#ifdef WEIR_PLANTED_BUGS
+    plant(options->planted);
+#endif
+    exit_code = serve(configure(*options));
+  });
 }
 
 }  // namespace weir::tools
