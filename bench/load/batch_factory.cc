@@ -127,11 +127,12 @@ void Builder::compress(Batch& batch) {
   batch.bytes = std::move(out);
 }
 
-base::Status check(const BatchSpec& spec) {
+}  // namespace
+
+base::Status BatchFactory::check(const BatchSpec& spec) {
   const auto refuse = [](std::string detail) { return base::error(0, std::move(detail)); };
-  if (spec.value_size > BatchFactory::kValueSizeMax) {
-    return refuse(fmt::format("record size {} is above {}", spec.value_size,
-                              BatchFactory::kValueSizeMax));
+  if (spec.value_size > kValueSizeMax) {
+    return refuse(fmt::format("record size {} is above {}", spec.value_size, kValueSizeMax));
   }
   if (spec.record_count < 0) return refuse(fmt::format("{} records a batch", spec.record_count));
   if (spec.partition_count < 1) return refuse(fmt::format("{} partitions", spec.partition_count));
@@ -154,8 +155,6 @@ base::Status check(const BatchSpec& spec) {
   }
   return {};
 }
-
-}  // namespace
 
 base::Result<BatchFactory> BatchFactory::make(const BatchSpec& spec) {
   CHECK_OK(check(spec));

@@ -69,6 +69,7 @@ class BatchFactory {
   static constexpr size_t kValueSizeMax = size_t{64} << 20;
 
   // The error names what is out of range.
+  static base::Status check(const BatchSpec& spec);
   static base::Result<BatchFactory> make(const BatchSpec& spec);
 
   // Any of the batches for the partition, one after another for rising n.
