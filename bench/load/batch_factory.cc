@@ -19,8 +19,6 @@ constexpr uint32_t kStampMagic = 0x5752424e;  // "WRBN"
 constexpr size_t kRecordOverheadMax = 32;     // of one record, beside key and value
 constexpr size_t kKeySize = 12;
 
-std::string key_text(int64_t key) { return fmt::format("key-{:08}", key); }
-
 class Builder {
  public:
   explicit Builder(const BatchSpec& spec)
@@ -34,7 +32,6 @@ class Builder {
 
  private:
   std::string next_key(int32_t partition);
-  void next_value();
   void compress(Batch& batch);
 
   const BatchSpec& spec_;
@@ -56,20 +53,6 @@ std::string Builder::next_key(int32_t partition) {
   return key_text(key);
 }
 
-// Random bytes, then a text that codecs shrink to nearly nothing.
-void Builder::next_value() {
-  const auto random_size = static_cast<size_t>(
-      std::lround(static_cast<double>(value_.size()) * spec_.random_share));
-  for (size_t i = 0; i < random_size; i += sizeof(uint64_t)) {
-    const uint64_t word = random_.next();
-    std::memcpy(value_.data() + i, &word, std::min(sizeof word, random_size - i));
-  }
-  constexpr std::string_view kText = "{\"event\":\"click\",\"page\":\"/home\"}";
-  for (size_t i = random_size; i < value_.size(); ++i) {
-    value_[i] = static_cast<std::byte>(kText[i % kText.size()]);
-  }
-}
-
 Batch Builder::build(int32_t partition) {
   builder_.reset({});
   const size_t record_size =
@@ -79,7 +62,7 @@ Batch Builder::build(int32_t partition) {
     return builder_.record_count() == 0 || builder_.size() + record_size <= spec_.batch_size_max;
   };
   while (more()) {
-    next_value();
+    fill_value(value_, spec_.random_share, random_);
     std::string key;
     if (spec_.keys != KeyDistribution::none) key = next_key(partition);
     // The first record keeps its value: the stamp lies there.
@@ -128,6 +111,21 @@ void Builder::compress(Batch& batch) {
 }
 
 }  // namespace
+
+std::string key_text(int64_t key) { return fmt::format("key-{:08}", key); }
+
+void fill_value(std::span<std::byte> value, double random_share, base::RandomStream& random) {
+  const auto random_size =
+      static_cast<size_t>(std::lround(static_cast<double>(value.size()) * random_share));
+  for (size_t i = 0; i < random_size; i += sizeof(uint64_t)) {
+    const uint64_t word = random.next();
+    std::memcpy(value.data() + i, &word, std::min(sizeof word, random_size - i));
+  }
+  constexpr std::string_view kText = "{\"event\":\"click\",\"page\":\"/home\"}";
+  for (size_t i = random_size; i < value.size(); ++i) {
+    value[i] = static_cast<std::byte>(kText[i % kText.size()]);
+  }
+}
 
 base::Status BatchFactory::check(const BatchSpec& spec) {
   const auto refuse = [](std::string detail) { return base::error(0, std::move(detail)); };
@@ -189,17 +187,22 @@ size_t stamp_front(const Batch& batch, const Stamp& stamp, int64_t timestamp_ms,
   base::store_be(to + at::kBaseTimestamp, timestamp_ms);
   base::store_be(to + at::kMaxTimestamp, timestamp_ms);
   if (batch.stamp_position > 0) {
-    base::ByteWriter writer(front.subspan(batch.stamp_position, kStampSize));
-    writer.write_be(kStampMagic);
-    writer.write_be(stamp.producer);
-    writer.write_be(stamp.sequence);
-    writer.write_be(stamp.intended_ns);
+    write_stamp(front.subspan(batch.stamp_position, kStampSize), stamp);
   }
   const uint32_t front_crc = base::crc32c(
       front.subspan(log::kBatchCrcStart, batch.front_size - log::kBatchCrcStart));
   base::store_be(to + at::kCrc, base::crc32c_combine(front_crc, batch.rest_crc,
                                                      batch.bytes.size() - batch.front_size));
   return batch.front_size;
+}
+
+void write_stamp(std::span<std::byte> to, const Stamp& stamp) {
+  base::ByteWriter writer(to);
+  writer.write_be(kStampMagic);
+  writer.write_be(stamp.producer);
+  writer.write_be(stamp.sequence);
+  writer.write_be(stamp.intended_ns);
+  ASSERT(writer.ok(), "{} bytes for a stamp", to.size());
 }
 
 std::optional<Stamp> read_stamp(std::span<const std::byte> value) {

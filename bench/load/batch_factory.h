@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bench/load/key_chooser.h"
@@ -91,6 +92,14 @@ class BatchFactory {
 size_t stamp_front(const Batch& batch, const Stamp& stamp, int64_t timestamp_ms,
                    std::span<std::byte> front);
 
+// "key-00000042".
+std::string key_text(int64_t key);
+
+// Random bytes, then a text that codecs shrink to nearly nothing.
+void fill_value(std::span<std::byte> value, double random_share, base::RandomStream& random);
+
+// To the first kStampSize bytes.
+void write_stamp(std::span<std::byte> to, const Stamp& stamp);
 // The stamp at the beginning of a value, if there is one.
 std::optional<Stamp> read_stamp(std::span<const std::byte> value);
 

@@ -33,8 +33,10 @@ base::Result<std::unique_ptr<Consumer>> Consumer::open(const Plan& plan, int32_t
                                                     .position = from[slot],
                                                     .gaps_allowed = plan.consumer.gaps_allowed,
                                                     .run_id = plan.run_id,
-                                                    .wall_from_ms = wall_from_ms})});
+                                                    .wall_from_ms = wall_from_ms}),
+                                   plan.consumer.from_start});
   }
+  if (plan.consumer.from_start) consumer->behind_ = consumer->readings_.size();
   return consumer;
 }
 
@@ -120,13 +122,28 @@ void Consumer::on_partition(const wire::FetchResponse::Partition& answer, int64_
                             Flow& flow) {
   if (answer.error_code != 0) return recorder_.failed(answer.error_code);
   const auto slot = static_cast<size_t>(answer.partition_index);
-  BatchChecker& checker = readings_[place_[slot]].checker;
+  Reading& reading = readings_[place_[slot]];
+  BatchChecker& checker = reading.checker;
+  const uint64_t bytes_before = flow.bytes;
   for (const wire::Bytes piece : answer.records.pieces) {
     checker.check(piece, now_ns, flow, recorder_);
+  }
+  bytes_ += flow.bytes - bytes_before;
+  if (reading.behind && checker.position() >= answer.high_watermark) {
+    on_end_reached(reading, now_ns);
   }
   if (plan_.consumer.again_at_end && checker.position() >= answer.high_watermark) {
     checker.start_over(plan_.target.start_offsets[slot]);
   }
+}
+
+void Consumer::on_end_reached(Reading& reading, int64_t now_ns) {
+  reading.behind = false;
+  if (--behind_ > 0) return;
+  Results& results = recorder_.results();
+  const int64_t start_ns = recorder_.window().from_ns - plan_.warmup_ms * 1'000'000;
+  results.catch_up_s = std::max(results.catch_up_s, static_cast<double>(now_ns - start_ns) * 1e-9);
+  results.catch_up_bytes += bytes_;
 }
 
 bool Consumer::caught_up() const {

@@ -51,9 +51,13 @@ class Consumer {
   struct Reading {
     int32_t partition;
     BatchChecker checker;
+    bool behind;  // has not yet reached the end since it began
   };
+  void on_end_reached(Reading& reading, int64_t now_ns);
   std::vector<Reading> readings_;
   std::vector<size_t> place_;  // in readings_, by partition
+  size_t behind_ = 0;          // how many of them
+  uint64_t bytes_ = 0;         // read so far
   size_t first_ = 0;           // whose turn it is to be asked for first: answers end at a size
   int32_t correlation_id_ = 0;
   bool waiting_ = false;

@@ -13,6 +13,11 @@ void Live::merge(const Live& other) {
   latency_us.merge(other.latency_us);
 }
 
+Window window_of(const Plan& plan, int64_t start_ns) {
+  const int64_t from_ns = start_ns + plan.warmup_ms * 1'000'000;
+  return {.from_ns = from_ns, .to_ns = from_ns + plan.duration_ms * 1'000'000};
+}
+
 void Recorder::acked(int64_t intended_ns, int64_t now_ns, uint64_t records, uint64_t bytes) {
   const int64_t latency_ns = now_ns - intended_ns;
   results_.acked_total.add(records, bytes);

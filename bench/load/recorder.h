@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "bench/load/plan.h"
 #include "bench/load/results.h"
 #include "io/base/histogram.h"
 
@@ -51,6 +52,8 @@ struct Window {
   }
 };
 
+Window window_of(const Plan& plan, int64_t start_ns);
+
 class Recorder {
  public:
   // `window` outlives it.
@@ -70,6 +73,7 @@ class Recorder {
 
   [[nodiscard]] const Window& window() const { return window_; }
   Results& results() { return results_; }
+  [[nodiscard]] const Results& results() const { return results_; }
 
  private:
   const Window& window_;  // fixed before the run begins

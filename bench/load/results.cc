@@ -1,5 +1,7 @@
 #include "bench/load/results.h"
 
+#include <algorithm>
+
 namespace weir::load {
 
 void Results::merge(const Results& other) {
@@ -9,6 +11,8 @@ void Results::merge(const Results& other) {
   ack.merge(other.ack);
   end_to_end.merge(other.end_to_end);
   start_delay.merge(other.start_delay);
+  catch_up_s = std::max(catch_up_s, other.catch_up_s);
+  catch_up_bytes += other.catch_up_bytes;
   end_to_end_coarse |= other.end_to_end_coarse;
   intended += other.intended;
   unanswered += other.unanswered;

@@ -57,6 +57,10 @@ struct Results {
   Histogram ack;           // ns from the intended start to the acknowledgement
   Histogram end_to_end;    // ns from the intended start to the fetch that brought it; per record
   Histogram start_delay;   // ns from the intended start to the first byte sent (open loop)
+  // From the begin of the warm-up until the last reader that began behind the end had reached it;
+  // 0: none did. With the bytes read until then.
+  double catch_up_s = 0;
+  uint64_t catch_up_bytes = 0;
   bool end_to_end_coarse = false;  // from timestamps in ms: no stamps in these batches
   uint64_t intended = 0;     // open loop: starts that fell into the measured part
   uint64_t unanswered = 0;   // requests without answer when the drain ended

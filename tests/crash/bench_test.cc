@@ -140,6 +140,33 @@ TEST_F(Bench, ReadingOnlyReadsATopicThatIsThere) {
   EXPECT_EQ(all[0].at("sound"), true);
 }
 
+TEST_F(Bench, LibrdkafkaAgreesAndItsGroupsReadAll) {
+  const Ran ran = bench("--json --no-probe --client librdkafka --rate 2000 --producers 2 "
+                        "--record-size 100 --readers 2 --reader-connections 2 -p 4");
+  ASSERT_EQ(ran.exit_code, 0) << ran.out;
+  const auto all = lines(ran);
+  ASSERT_EQ(all.size(), 1u);
+  const Json& results = all[0].at("results");
+  const uint64_t intended = results.at("intended_batches");
+  EXPECT_NEAR(static_cast<double>(intended), 800, 2);
+  EXPECT_EQ(results.at("ack").at("count"), intended);
+  EXPECT_EQ(results.at("end_to_end").at("count"), 2 * intended);
+  EXPECT_EQ(results.at("verified").at("not_read"), 0);
+  EXPECT_GE(results.at("verified").at("stamps").get<uint64_t>(), 2 * intended);
+  EXPECT_TRUE(left_nothing());
+}
+
+TEST_F(Bench, ABacklogIsReadWhileProducing) {
+  const Ran ran = bench("W5 --json --no-probe --rate 2MB --backlog 3MB -p 3");
+  ASSERT_EQ(ran.exit_code, 0) << ran.out;
+  const auto all = lines(ran);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_FALSE(all[0].at("results").contains("catch_up"));
+  const Json& catch_up = all[1].at("results").at("catch_up");
+  EXPECT_GE(catch_up.at("bytes").get<uint64_t>(), 3'000'000u);
+  EXPECT_GT(catch_up.at("seconds"), 0);
+}
+
 TEST_F(Bench, FreshTopicsAreRemoved) {
   const Ran ran = shell(fmt::format(
       "{0} run -- sh -c '{0} bench -b $WEIR_BOOTSTRAP -d 100ms --warmup 0 >&2; {0} topic list'",
@@ -165,6 +192,9 @@ TEST_F(Bench, WhatCannotBeIsNamed) {
   refused("--producers 0", 2, "nothing to do");
   refused("--codec rar", 2, "--codec");
   refused("--keys zipf:x", 2, "zipf");
+  refused("--client java", 2, "--client");
+  refused("--client-config a=b", 2, "--client-config");
+  refused("--no-probe --client librdkafka --client-config no.such=1", 1, "no.such");
   refused("--random-share 2", 2, "random share");
   refused("--bootstrap 127.0.0.1:1", 1, "127.0.0.1:1");
   EXPECT_TRUE(left_nothing());

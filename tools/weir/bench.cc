@@ -11,6 +11,7 @@
 
 #include "bench/load/device_probe.h"
 #include "bench/load/quantity.h"
+#include "bench/load/rdkafka_runner.h"
 #include "bench/load/runner.h"
 #include "bench/scenarios/scenarios.h"
 #include "tools/weir/bench_options.h"
@@ -55,6 +56,7 @@ class Bench {
   void prepare_topic(const scenarios::Step& step, WireClient& client);
   void drop_topic();
   void produce_backlog(const load::Plan& plan);
+  base::Result<load::Results> run_client(const load::Plan& plan, BenchProgress& progress) const;
   void probe(StepReport& report);
   [[nodiscard]] const std::string& bootstrap() const {
     return broker_ ? broker_->bootstrap() : options_.bootstrap;
@@ -104,6 +106,8 @@ StepReport Bench::run_step(const scenarios::Step& step) {
                     .step = step.label,
                     .plan = plan_of(options_, step, first_bytes_),
                     .topic_configs = step.topic_configs,
+                    .client = options_.client,
+                    .linger_ms = options_.linger_ms,
                     .bootstrap = bootstrap(),
                     .spawned = broker_.has_value(),
                     .probe_directory = {}};
@@ -156,11 +160,22 @@ void Bench::measure(const scenarios::Step& step, WireClient& client, StepReport&
                           .duration_ms = plan.duration_ms,
                           .broker = broker_pid(),
                           .draw = !options_.no_progress});
-  auto results = load::run_load(plan, progress);
+  auto results = run_client(plan, progress);
   if (!results) fail("{}: {}", step.label, results.error().detail);
   report.results = *std::move(results);
   report.broker_before = progress.broker_before;
   report.broker_after = progress.broker_after;
+}
+
+base::Result<load::Results> Bench::run_client(const load::Plan& plan,
+                                              BenchProgress& progress) const {
+  if (!uses_librdkafka(options_)) return load::run_load(plan, progress);
+  return load::run_rdkafka(plan,
+                           {.bootstrap = bootstrap(),
+                            .linger_ms = options_.linger_ms,
+                            .group_prefix = plan.target.topic,
+                            .settings = settings_of("--client-config", options_.client_settings)},
+                           progress);
 }
 
 // As fast as it goes; ends when enough is acknowledged.
@@ -170,6 +185,7 @@ void Bench::produce_backlog(const load::Plan& plan) {
   load::Plan filling = plan;
   filling.producer.bytes_per_second = filling.producer.records_per_second = 0;
   filling.consumer.readers = 0;
+  ++filling.run_id;  // its order is its own
   filling.warmup_ms = 0;
   filling.duration_ms = load::kDurationMax_ms;
   BenchProgress progress({.label = "backlog",

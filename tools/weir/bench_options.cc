@@ -164,6 +164,22 @@ void add_run_options(CLI::App& command, BenchOptions& options) {
   command.add_flag("--list", options.list, "The scenarios and their steps")->group(group);
 }
 
+void add_client_options(CLI::App& command, BenchOptions& options) {
+  const char* const group = "Client";
+  command.add_option("--client", options.client,
+                     "native: pre-built batches on own connections; librdkafka: record by record, "
+                     "readers are consumer groups")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--linger-ms", options.linger_ms, "linger.ms of librdkafka")
+      ->capture_default_str()
+      ->group(group);
+  command.add_option("--client-config", options.client_settings,
+                     "A setting of librdkafka as name=value; repeatable")
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
 void add_broker_options(CLI::App& command, BenchOptions& options) {
   const char* const group = "Broker";
   const auto add = [&](const char* name, auto& value, const char* text) {
@@ -192,7 +208,25 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
                      "W1 … W12, S1 or a title (--list); none: four producers of 64 KiB batches");
   add_load_options(command, options);
   add_run_options(command, options);
+  add_client_options(command, options);
   add_broker_options(command, options);
+}
+
+bool uses_librdkafka(const BenchOptions& options) {
+  if (options.client == "librdkafka") return true;
+  if (options.client == "native") return false;
+  fail_usage("--client is native or librdkafka, not '{}'", options.client);
+}
+
+std::vector<std::pair<std::string, std::string>> settings_of(
+    const char* option, const std::vector<std::string>& texts) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos) fail_usage("{} wants name=value, not '{}'", option, text);
+    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return settings;
 }
 
 std::vector<scenarios::Step> steps_of(const BenchOptions& options) {
@@ -211,13 +245,8 @@ std::vector<scenarios::Step> steps_of(const BenchOptions& options) {
     if (options.partitions) step.partitions = *options.partitions;
     override_producer(options, step.producer);
     override_consumer(options, step.consumer);
-    for (const std::string& text : options.topic_configs) {
-      const size_t equals = text.find('=');
-      if (equals == std::string::npos) {
-        fail_usage("--topic-config wants name=value, not '{}'", text);
-      }
-      step.topic_configs.emplace_back(text.substr(0, equals), text.substr(equals + 1));
-    }
+    const auto configs = settings_of("--topic-config", options.topic_configs);
+    step.topic_configs.insert(step.topic_configs.end(), configs.begin(), configs.end());
     if (step.producer.open_loop() && options.scenario.empty()) step.label = options.rate;
   }
   // What others are a share of must run.
@@ -252,6 +281,12 @@ load::Plan plan_of(const BenchOptions& options, const scenarios::Step& step, dou
   check_range("--readers", plan.consumer.readers, 0, load::kConnectionsMax);
   check_range("--reader-connections", plan.consumer.connections, 1,
               std::max(1, load::kConnectionsMax / std::max(1, plan.consumer.readers)));
+  check_range("--linger-ms", options.linger_ms, 0, 900'000);
+  if (uses_librdkafka(options)) {
+    if (plan.consumer.again_at_end) fail_usage("--read-again needs --client native");
+  } else if (!options.client_settings.empty()) {
+    fail_usage("--client-config needs --client librdkafka");
+  }
   check_range("--threads", plan.threads, 1, load::kThreadsMax);
   if (const auto status = load::BatchFactory::check(plan.producer.batches); !status) {
     fail_usage("{}", status.error().detail);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/load/plan.h"
@@ -54,6 +55,9 @@ struct BenchOptions {
   std::optional<int32_t> reader_connections;
   bool from_start = false;
   bool read_again = false;
+  std::string client = "native";
+  int32_t linger_ms = 5;
+  std::vector<std::string> client_settings;
   bool poisson = false;
   bool spin = false;
   int32_t threads = 1;
@@ -65,6 +69,11 @@ void add_bench_options(CLI::App& command, BenchOptions& options);
 
 // The steps to run, options applied; throws Failure for values that make no sense.
 std::vector<scenarios::Step> steps_of(const BenchOptions& options);
+
+[[nodiscard]] bool uses_librdkafka(const BenchOptions& options);
+// name=value texts of an option; throws Failure with the option's name.
+std::vector<std::pair<std::string, std::string>> settings_of(const char* option,
+                                                             const std::vector<std::string>& texts);
 
 // The plan of a step, without its target. Checks every limit.
 load::Plan plan_of(const BenchOptions& options, const scenarios::Step& step, double first_bytes);

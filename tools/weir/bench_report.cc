@@ -83,7 +83,7 @@ const char* keys_name(load::KeyDistribution keys) {
 Json parameters_json(const StepReport& report) {
   const load::ProducerPlan& producer = report.plan.producer;
   const load::ConsumerPlan& consumer = report.plan.consumer;
-  Json json = {{"client", "native"},
+  Json json = {{"client", report.client},
                {"partitions", report.plan.target.partition_count()},
                {"threads", report.plan.threads},
                {"warmup_ms", report.plan.warmup_ms},
@@ -96,6 +96,7 @@ Json parameters_json(const StepReport& report) {
         producer.arrivals == load::Schedule::Arrivals::even ? "even" : "poisson";
     json["rate_bytes_per_s"] = producer.bytes_per_second;
     json["rate_records_per_s"] = producer.records_per_second;
+    if (report.client == "librdkafka") json["linger_ms"] = report.linger_ms;
     json["window"] = producer.window;
     json["acks"] = producer.acks;
     json["record_size"] = batches.value_size;
@@ -162,6 +163,12 @@ Json results_json(const StepReport& report) {
   if (report.plan.consumer.readers > 0) {
     const load::Verification& found = results.verification;
     json["read"] = flow_json(results.read, results.seconds);
+    if (results.catch_up_s > 0) {
+      json["catch_up"] = {{"seconds", results.catch_up_s},
+                          {"bytes", results.catch_up_bytes},
+                          {"mb_per_s", static_cast<double>(results.catch_up_bytes) / 1e6 /
+                                           results.catch_up_s}};
+    }
     json["end_to_end"] = latency_json(results.end_to_end);
     json["end_to_end"]["resolution_ns"] = results.end_to_end_coarse ? 1'000'000 : 1;
     json["verified"] = {{"batches", found.batches},       {"stamps", found.stamps},
@@ -214,6 +221,13 @@ std::vector<std::string> StepReport::remarks() const {
                                 "generator's or a full window's (--spin, --window, --threads)",
                                 load::print_latency(results.start_delay.percentile(0.5))));
     }
+  }
+  if (results.catch_up_s > 0) {
+    all.push_back(fmt::format("readers reached the end after {:.2f} s and {}, {}/s",
+                              results.catch_up_s,
+                              load::print_bytes(static_cast<double>(results.catch_up_bytes)),
+                              load::print_bytes(static_cast<double>(results.catch_up_bytes) /
+                                                results.catch_up_s)));
   }
   if (!results.verification.sound()) {
     all.push_back("NOT SOUND: " + results.verification.first_problem);

@@ -22,6 +22,8 @@ struct StepReport {
   load::Plan plan;
   load::Results results{};
   std::vector<std::pair<std::string, std::string>> topic_configs{};
+  std::string client = "native";  // or "librdkafka"
+  int32_t linger_ms = 0;          // of librdkafka
   std::string bootstrap;
   bool spawned = false;
   std::optional<load::ProcessStats> broker_before{};  // at the begin of the measured part
