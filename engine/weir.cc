@@ -62,7 +62,7 @@ base::Result<std::unique_ptr<io::Platform>> make_platform(broker::IoBackend back
   return io::posix::make_platform(options);
 }
 
-int serve(const broker::Config& config) {
+int serve(const broker::Config& config, broker::ReadyObserver* observer) {
   base::set_log_level(log_level(config.server.log_level));
   const auto cores = config.server.cores > 0 ? static_cast<uint16_t>(config.server.cores)
                                              : usable_cores();
@@ -75,7 +75,7 @@ int serve(const broker::Config& config) {
     base::log_error("broker", "{}", locked.error().detail);
     return broker::kExitStartFailed;
   }
-  broker::Broker broker(config);
+  broker::Broker broker(config, observer);
   g_platform = platform->get();
   handle_signals(on_signal);
   const auto ran = (*platform)->run(broker);

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/broker/config.h"
+#include "engine/broker/ready_observer.h"
 #include "io/base/result.h"
 #include "io/core_io.h"
 
@@ -20,7 +21,7 @@ base::Result<std::unique_ptr<io::Platform>> make_platform(broker::IoBackend back
 uint16_t usable_cores();
 
 // Serves until SIGTERM or SIGINT; the exit code of the process (engine/broker/broker.h). Blocking;
-// the calling thread becomes core 0.
-int serve(const broker::Config& config);
+// the calling thread becomes core 0. The observer, where there is one, hears when it serves.
+int serve(const broker::Config& config, broker::ReadyObserver* observer = nullptr);
 
 }  // namespace weir

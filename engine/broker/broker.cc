@@ -66,7 +66,8 @@ journal::LogId random_log_id(io::Random& random) {
 
 }  // namespace
 
-Broker::Broker(Config config) : config_(std::move(config)) {
+Broker::Broker(Config config, ReadyObserver* observer)
+    : config_(std::move(config)), observer_(observer) {
   stop_op_.bind<&Broker::on_stop_step>(*this);
   grace_timer_.bind<&Broker::on_grace_over>(*this);
   catalog_failure_op_.bind<&Broker::on_catalog_failed>(*this);
@@ -122,6 +123,7 @@ base::Status Broker::boot(io::CoreIo& core) {
                  config_.server.data_dir, cores_[0]->catalog()->topic_count(),
                  data_.node.leader_epoch, core.core_count,
                  static_cast<double>(core.clock.now().ns - started_ns) / 1e6);
+  if (observer_) observer_->on_ready(addresses_);
   return {};
 }
 

@@ -18,6 +18,7 @@
 #include "engine/broker/boot.h"
 #include "engine/broker/config.h"
 #include "engine/broker/core.h"
+#include "engine/broker/ready_observer.h"
 #include "engine/catalog/catalog_store.h"
 #include "engine/catalog/catalog_writer.h"
 #include "engine/catalog/node_identity.h"
@@ -30,7 +31,8 @@ inline constexpr int kExitDeviceFailed = 74;  // EX_IOERR
 
 class Broker final : public io::Platform::CoreMain, public Core::Owner {
  public:
-  explicit Broker(Config config);
+  // The observer, where there is one, outlives the broker.
+  explicit Broker(Config config, ReadyObserver* observer = nullptr);
   ~Broker() override;
   Broker(const Broker&) = delete;
 
@@ -70,6 +72,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   void on_device_failed(const std::string& reason) override;
 
   const Config config_;
+  ReadyObserver* const observer_;
   std::vector<std::unique_ptr<Core>> cores_;   // each slot written by its own core's thread
 
   // Core 0's from here on.

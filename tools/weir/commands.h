@@ -12,6 +12,8 @@ class App;
 namespace weir::tools {
 
 void add_serve(CLI::App& app, int& exit_code);
+void add_run(CLI::App& app, int& exit_code);
+void add_bench(CLI::App& app, int& exit_code);
 void add_topic(CLI::App& app);
 void add_group(CLI::App& app);
 void add_dump(CLI::App& app, int& exit_code);

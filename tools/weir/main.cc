@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   try {
     weir::tools::add_serve(app, exit_code);
+    weir::tools::add_run(app, exit_code);
+    weir::tools::add_bench(app, exit_code);
     weir::tools::add_topic(app);
     weir::tools::add_group(app);
     weir::tools::add_dump(app, exit_code);

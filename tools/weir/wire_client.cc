@@ -87,15 +87,15 @@ void WireClient::learn_versions() {
   for (const auto& api : answer->api_keys) newest_version_[api.api_key] = api.max_version;
 }
 
-int16_t WireClient::version_for(wire::ApiKey api, int16_t version_max) const {
+int16_t WireClient::version(wire::ApiKey api, int16_t version_max) const {
   const wire::ApiInfo& info = wire::api_info(api);
   const auto found = newest_version_.find(static_cast<int16_t>(api));
-  const int16_t version =
+  const int16_t newest =
       found == newest_version_.end()
           ? int16_t{-1}
           : std::min({found->second, info.max_version, version_max});
-  if (version < info.min_version) fail("the broker at {} does not serve {}", peer_, info.name);
-  return version;
+  if (newest < info.min_version) fail("the broker at {} does not serve {}", peer_, info.name);
+  return newest;
 }
 
 void WireClient::send(wire::Pieces frame) {

@@ -47,11 +47,13 @@ class WireClient {
   template <class Response, class Request>
   Answer<Response> call(const Request& request, int16_t version_max = INT16_MAX);
 
+  // The newest version up to version_max that both sides speak.
+  [[nodiscard]] int16_t version(wire::ApiKey api, int16_t version_max = INT16_MAX) const;
+
  private:
   static constexpr size_t kArenaSizeMax = size_t{256} << 20;
 
   void learn_versions();
-  int16_t version_for(wire::ApiKey api, int16_t version_max) const;
   void send(wire::Pieces frame);
   // The next frame without its size field, checked to be the answer to the last request.
   std::vector<std::byte> receive(wire::ApiKey api, int16_t version, size_t& body_position);
@@ -78,7 +80,7 @@ wire::Array<T> array_of(std::vector<T>& elements) {
 template <class Response, class Request>
 Answer<Response> WireClient::call(const Request& request, int16_t version_max) {
   const auto api = static_cast<wire::ApiKey>(Request::kInfo.key);
-  const int16_t version = version_for(api, version_max);
+  const int16_t version = this->version(api, version_max);
   auto arena = std::make_unique<base::Arena>(kArenaSizeMax);
   send(wire::encode_request(++correlation_id_, "weir", version, request, *arena));
   arena->reset();
