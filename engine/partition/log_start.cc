@@ -83,8 +83,7 @@ void LogStart::fail_waiting(ErrorCode error) {
 void LogStart::retire() {
   if (!dead_.empty() && owner_.producers_kept(log_.segments().front()->base_offset)) {
     for (const DeadFile& file : std::exchange(dead_, {})) {
-      services_.remover.remove(log_.directory(), file.base_offset, file.size,
-                               services_.io.clock.now());
+      services_.remover.remove(log_.directory(), file.name, file.size, services_.io.clock.now());
     }
   }
   while (log_.dead_end() && owner_.producers_kept(*log_.dead_end())) {
@@ -96,7 +95,7 @@ void LogStart::retire() {
   }
   std::erase_if(retired_, [&](const Retired& retired) {
     if (retired.segment->users > 0) return false;
-    services_.remover.remove(log_.directory(), retired.segment->base_offset, retired.segment->end,
+    services_.remover.remove(log_.directory(), retired.segment->name, retired.segment->end,
                              retired.due);
     return true;
   });

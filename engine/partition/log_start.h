@@ -16,7 +16,7 @@ namespace weir::partition {
 
 // Files that recovery found below the log start; closed, and part of no log.
 struct DeadFile {
-  model::Offset base_offset;
+  log::SegmentName name;
   uint64_t size = 0;
 };
 

@@ -43,7 +43,7 @@ void Partition::restore(Recovered recovered) {
   const io::Instant now = services_.io.clock.now();
   for (size_t i = 0; i < recovered.segments.size(); ++i) {
     RecoveredSegment& found = recovered.segments[i];
-    auto segment = std::make_unique<log::Segment>(found.base_offset, services_.pool);
+    auto segment = std::make_unique<log::Segment>(found.name, services_.pool);
     segment->end = segment->gathered = segment->committed = found.end;
     segment->written = segment->submitted = found.end;
     segment->allocated = found.allocated;
@@ -54,7 +54,7 @@ void Partition::restore(Recovered recovered) {
     segment->appended = now + -found.unwritten_ms * 1'000'000;
     segment->first_timestamp = found.first_timestamp;
     segment->gathered_offset = i + 1 < recovered.segments.size()
-                                   ? recovered.segments[i + 1].base_offset
+                                   ? recovered.segments[i + 1].name.base_offset
                                    : recovered.log_end;
     log_.add_segment(std::move(segment));
   }

@@ -46,7 +46,7 @@ struct PartitionSettings {
 
 // One segment as recovery found it; plain memory, owned by no core yet.
 struct RecoveredSegment {
-  model::Offset base_offset;
+  log::SegmentName name;
   uint64_t end = 0;
   uint64_t allocated = 0;
   bool sealed = false;
@@ -68,6 +68,7 @@ struct Recovered {
   std::vector<log::EpochStart> epochs;
   std::vector<model::Offset> start_markers;  // all that are on disk
   std::vector<DeadFile> dead;                // below the log start, still on disk
+  uint64_t last_pass = 0;                    // of compaction, in any name of a file
 };
 
 class Partition final : public journal::Source,
