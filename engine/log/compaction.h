@@ -4,13 +4,13 @@
 // when it is the last of its key and no delete marker past its time. Offsets never change, and
 // what a batch says of its producer does not either.
 //
-//   aborted records   go at once
-//   records without a key go
-//   delete markers    (null value) stay until the delete horizon that the first pass over them wrote
-//                     into their batch: base timestamp, attribute bit 6
-//   transaction markers the same, from the first pass that finds no batch of the transaction any more
-//   batches without records go, unless they hold the last sequence of a producer that may go on, or
-//                     end the range that is written: these stay with a record count of 0
+//   aborted records      go at once
+//   records without key  go
+//   delete markers       (null value) stay until the delete horizon that the first pass over them
+//                        wrote into their batch: base timestamp, attribute bit 6
+//   transaction markers  the same, from the first pass that finds no batch of the transaction
+//   empty batches        go, unless they hold the last sequence of a producer that may go on, or
+//                        end the range that is written: these stay with a record count of 0
 //
 // Pure: bytes in, bytes out. One core, one pass at a time; memory for the records of one batch,
 // inflated (Inflater::kSizeMax at most), and for the sets of one pass.

@@ -1,8 +1,8 @@
 #pragma once
 // OffsetMap: for compaction, the last offset of every key of a stretch of log. Memory is fixed when
-// it begins: 24 bytes a slot, a keyed digest of the key instead of the key. Two keys with one digest
-// would lose one of them; with 128 bits under a random secret that does not happen, and nobody can
-// choose keys so that it does. One core; memory only between begin() and clear().
+// it begins: 24 bytes a slot, a keyed digest of the key instead of the key. Two keys with one
+// digest would lose one of them; with 128 bits under a random secret that does not happen, and
+// nobody can choose keys so that it does. One core; memory only between begin() and clear().
 
 #include <cstdint>
 #include <memory>
