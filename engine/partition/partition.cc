@@ -62,6 +62,7 @@ void Partition::restore(Recovered recovered) {
   for (const auto& start : recovered.epochs) log_.note_epoch(start.epoch, start.start_offset);
   log_.advance_start(recovered.log_start);
   start_.restore(std::move(recovered.start_markers), recovered.dead);
+  last_pass_ = recovered.last_pass;
   producers_ = std::move(recovered.producers);
   high_watermark_ = recovered.log_end;
   producers_.transactions().on_durable(high_watermark_);
