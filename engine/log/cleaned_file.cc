@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
 #include "io/base/units.h"
@@ -137,9 +136,7 @@ void CleanedFile::on_step(io::Op& op) {
   }
   switch (stage_) {
     case Stage::opening: file_ = io::FileId(result); return finish(0);
-    case Stage::truncating:
-      if (model::planted(model::Bug::cleaned_before_synced)) return advance(Stage::closing);
-      return advance(Stage::syncing);
+    case Stage::truncating: return advance(Stage::syncing);
     case Stage::syncing: return advance(Stage::closing);
     case Stage::closing: return advance(Stage::opening_ledger);
     case Stage::opening_ledger: file_ = io::FileId(result); return advance(Stage::writing_ledger);

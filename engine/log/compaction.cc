@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "engine/log/transaction_marker.h"
-#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/varint.h"
 
@@ -137,7 +136,6 @@ Bytes Compaction::filter(Bytes bytes, bool ends_range) {
 }
 
 bool Compaction::horizon_passed(const BatchView& batch) const {
-  if (model::planted(model::Bug::tombstone_dropped_early)) return true;
   return batch.has_delete_horizon() && batch.base_timestamp() <= input_.rules.now_ms;
 }
 
@@ -170,9 +168,7 @@ Bytes Compaction::filter_control(const BatchView& batch, bool ends_range) {
 bool Compaction::keeps(const Record& record, model::Offset offset, bool horizon_passed) const {
   if (!record.key) return false;
   if (!record.value && horizon_passed) return false;
-  const model::Offset newest = newest_.find(*record.key);
-  if (model::planted(model::Bug::compaction_drops_newest)) return offset > newest;
-  return offset >= newest;
+  return offset >= newest_.find(*record.key);
 }
 
 Bytes Compaction::filter_data(const BatchView& batch, bool ends_range) {

@@ -23,9 +23,6 @@ enum class Bug : uint8_t {
   transaction_end_not_resumed,
   transactional_offsets_at_once,
   zeros_over_appends,
-  compaction_drops_newest,
-  tombstone_dropped_early,
-  cleaned_before_synced,
 };
 
 #ifdef WEIR_PLANTED_BUGS
