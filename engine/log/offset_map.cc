@@ -13,7 +13,8 @@ void OffsetMap::begin(const base::SipKey& secret, uint64_t keys_wanted, size_t m
   const uint64_t capped = std::min<uint64_t>(keys_wanted, slots_max);
   slot_count_ = std::clamp<size_t>(capped * 100 / kLoadMax + 1, slots_min, slots_max);
   keys_max_ = slot_count_ * kLoadMax / 100;
-  slots_ = std::make_unique<Slot[]>(slot_count_);
+  slots_.reset(static_cast<Slot*>(std::calloc(slot_count_, sizeof(Slot))));
+  ASSERT(slots_ != nullptr, "no memory for {} keys", keys_max_);
   size_ = 0;
 }
 
@@ -27,7 +28,7 @@ OffsetMap::Slot& OffsetMap::slot_of(const base::Digest128& digest) const {
   ASSERT(slot_count_ > 0);
   __extension__ using Wide = unsigned __int128;
   auto at = static_cast<size_t>(static_cast<Wide>(digest.low) * slot_count_ >> 64);
-  while (slots_[at].offset != model::kNoOffset && slots_[at].digest != digest) {
+  while (slots_[at].next_offset != 0 && slots_[at].digest != digest) {
     at = at + 1 == slot_count_ ? 0 : at + 1;
   }
   return slots_[at];
@@ -36,17 +37,17 @@ OffsetMap::Slot& OffsetMap::slot_of(const base::Digest128& digest) const {
 bool OffsetMap::put(std::span<const std::byte> key, model::Offset offset) {
   const base::Digest128 digest = base::siphash128(secret_, key);
   Slot& slot = slot_of(digest);
-  if (slot.offset == model::kNoOffset) {
+  if (slot.next_offset == 0) {
     if (size_ == keys_max_) return false;
     ++size_;
     slot.digest = digest;
   }
-  slot.offset = std::max(slot.offset, offset);
+  slot.next_offset = std::max(slot.next_offset, offset.value() + 1);
   return true;
 }
 
 model::Offset OffsetMap::find(std::span<const std::byte> key) const {
-  return slot_of(base::siphash128(secret_, key)).offset;
+  return model::Offset(slot_of(base::siphash128(secret_, key)).next_offset - 1);
 }
 
 }  // namespace weir::log

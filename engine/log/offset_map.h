@@ -5,6 +5,7 @@
 // nobody can choose keys so that it does. One core; memory only between begin() and clear().
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -37,14 +38,15 @@ class OffsetMap {
  private:
   struct Slot {
     base::Digest128 digest;
-    model::Offset offset = model::kNoOffset;
+    int64_t next_offset;  // behind the key's last offset; 0: free
   };
   static_assert(sizeof(Slot) == kSlotSize);
 
   Slot& slot_of(const base::Digest128& digest) const;
 
   base::SipKey secret_;
-  std::unique_ptr<Slot[]> slots_;
+  // Zeros of the kernel, page by page when first touched: a core must not stand still for all.
+  std::unique_ptr<Slot[], void (*)(void*)> slots_{nullptr, std::free};
   size_t slot_count_ = 0;
   size_t keys_max_ = 0;
   size_t size_ = 0;
