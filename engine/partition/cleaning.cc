@@ -264,6 +264,7 @@ void Cleaning::begin_run() {
 
 void Cleaning::on_committed() {
   auto segment = file_.take_segment();
+  if (partition_->removed()) return end(Outcome::nothing);  // its files go with the others
   segment->first_timestamp = inputs_[runs_[run_].first].segment->first_timestamp;
   partition_->replace_segments(std::move(segment), compaction_.void_markers());
   if (++run_ == runs_.size()) return end(Outcome::cleaned);

@@ -288,11 +288,12 @@ void Partition::committed(const journal::Part& part) {
   if (removed_) return tell_if_quiet();
   const auto found = std::ranges::find_if(
       log_.segments().rbegin(), log_.segments().rend(),
-      [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
+      [&](const auto& s) { return s->name == log::SegmentName(part.segment_base_offset); });
   if (found == log_.segments().rend()) {
-    // A carry of a segment that was sealed and fell below the start while it was on its way.
+    // A carry of a segment that was sealed, and fell below the start or was compacted while it was
+    // on its way.
     ASSERT(part.kind == journal::EntryKind::carry &&
-           part.segment_base_offset < log_.segments().front()->base_offset);
+           part.segment_base_offset < log_.active().base_offset);
     return after_commit(log_.active());
   }
   log::Segment& segment = **found;
