@@ -90,7 +90,9 @@ void Cleaner::clean_next() {
     return cleaning_.start(*partition, now_, candidate.age_only, done_op_);
   }
   if (stopped_) return;
-  const int64_t pause_ms = cleaned_ ? 0 : std::min(config_.cleaner_backoff_ms, kDelayMsMax);
+  // Without any pause a core with nothing to clean would never sleep.
+  const int64_t backoff_ms = std::clamp<int64_t>(config_.cleaner_backoff_ms, 1, kDelayMsMax);
+  const int64_t pause_ms = cleaned_ ? 0 : backoff_ms;
   services_.io.loop.timers().arm_after(timer_, pause_ms * kMsInNs);
 }
 
