@@ -31,7 +31,8 @@ struct Fixed {
 constexpr std::array kFixed = {
     Fixed{"inter.broker.protocol.version", SettingType::string, "4.0-IV3",
           "Tools read from it which APIs a broker has."},
-    Fixed{"log.cleaner.enable", SettingType::boolean, "true", "Compacted topics are compacted."},
+    Fixed{"log.cleaner.threads", SettingType::int32, "1",
+          "Each core compacts what it has, one log at a time."},
     Fixed{"offsets.topic.replication.factor", SettingType::int16, "1",
           "One node holds one replica."},
     Fixed{"process.roles", SettingType::list, "broker,controller", "One node is everything."},

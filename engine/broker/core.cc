@@ -138,7 +138,12 @@ partition::PartitionSettings Core::settings_of(const catalog::Topic& topic) cons
       .segment_jitter_ms = config.segment_jitter_ms,
       .retention = {},
       .file_delete_delay_ms = config.file_delete_delay_ms,
-      .uses_reserve = topic.internal};
+      .uses_reserve = topic.internal,
+      .compact = config.compacts(),
+      .min_cleanable_ratio = config.min_cleanable_dirty_ratio,
+      .min_compaction_lag_ms = config.min_compaction_lag_ms,
+      .max_compaction_lag_ms = config.max_compaction_lag_ms,
+      .delete_retention_ms = config.delete_retention_ms};
   // What the engine itself keeps in a topic goes by other rules than its age, whatever was set.
   if (config.deletes() && !topic.internal) {
     settings.retention = {.age_ms_max = config.retention_ms,
@@ -266,6 +271,7 @@ base::Status Core::serve(ControlCall& call) {
   serving_->acceptor.start();
   table_.start_retention(&serving_->positions);
   space_reserve_.start();
+  table_.start_cleaner();
   if (io_.index.value() == 0 && !config_.http_address().host.empty()) {
     serving_->http = std::make_unique<HttpServer>(io_);
     TRY(const io::Address http, serving_->http->listen(config_.http_address()));

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <tuple>
+#include <utility>
 
 namespace weir::log {
 namespace {
@@ -10,6 +14,14 @@ namespace {
 constexpr size_t kDigits = 20;
 constexpr size_t kTopicShownMax = 200;  // of at most 249 characters; NAME_MAX is 255
 constexpr std::string_view kDeletedMark = ".deleted";
+
+std::optional<int64_t> parse_digits(std::string_view text) {
+  int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, value);
+  if (fault != std::errc() || stop != end || value < 0) return std::nullopt;
+  return value;
+}
 
 }  // namespace
 
@@ -56,11 +68,57 @@ std::string segment_file(std::string_view directory, model::Offset base_offset,
 
 std::optional<model::Offset> parse_segment_file(std::string_view name, std::string_view suffix) {
   if (name.size() != kDigits + suffix.size() || !name.ends_with(suffix)) return std::nullopt;
-  int64_t value = 0;
-  const char* const end = name.data() + kDigits;
-  const auto [stop, fault] = std::from_chars(name.data(), end, value);
-  if (fault != std::errc() || stop != end || value < 0) return std::nullopt;
-  return model::Offset(value);
+  const auto value = parse_digits(name.substr(0, kDigits));
+  if (!value) return std::nullopt;
+  return model::Offset(*value);
+}
+
+std::string segment_file(std::string_view directory, const SegmentName& name,
+                         std::string_view suffix) {
+  if (!name.is_cleaned()) return segment_file(directory, name.base_offset, suffix);
+  return fmt::format("{}/{:020}.{:020}.{:020}.{:020}{}", directory, name.base_offset.value(),
+                     name.next_offset.value(), name.clean_end.value(), name.pass, suffix);
+}
+
+std::optional<SegmentName> parse_segment_name(std::string_view name, std::string_view suffix) {
+  if (const auto base = parse_segment_file(name, suffix)) return SegmentName(*base);
+  constexpr size_t kParts = 4;
+  if (name.size() != kParts * (kDigits + 1) - 1 + suffix.size() || !name.ends_with(suffix)) {
+    return std::nullopt;
+  }
+  std::array<int64_t, kParts> parts{};
+  for (size_t i = 0; i < kParts; ++i) {
+    const size_t at = i * (kDigits + 1);
+    const auto value = parse_digits(name.substr(at, kDigits));
+    if (!value || (i > 0 && name[at - 1] != '.')) return std::nullopt;
+    parts[i] = *value;
+  }
+  const auto [base, next, clean, pass] = parts;
+  if (next <= base || clean > next || pass == 0) return std::nullopt;
+  return SegmentName(model::Offset(base), model::Offset(next), model::Offset(clean),
+                     static_cast<uint64_t>(pass));
+}
+
+std::vector<SegmentName> take_superseded(std::vector<SegmentName>& names) {
+  const auto in_order = [](const SegmentName& a, const SegmentName& b) {
+    return std::tuple(a.base_offset, a.pass) < std::tuple(b.base_offset, b.pass);
+  };
+  std::ranges::sort(names, in_order);
+  std::vector<SegmentName> superseded;
+  std::vector<SegmentName> alive;
+  // A range covers segments whole, so two of them lie in one another or apart: what may supersede a
+  // name is the last that is alive before it.
+  for (const SegmentName& name : names) {
+    while (!alive.empty() && name.supersedes(alive.back())) {
+      superseded.push_back(alive.back());
+      alive.pop_back();
+    }
+    const bool inside = !alive.empty() && alive.back().supersedes(name);
+    (inside ? superseded : alive).push_back(name);
+  }
+  std::ranges::sort(superseded, in_order);
+  names = std::move(alive);
+  return superseded;
 }
 
 }  // namespace weir::log

@@ -44,7 +44,10 @@ void Ledger::append(const BatchView& batch, uint32_t checksum) {
                                    : base::crc32c_combine(group.checksum, checksum, size);
   group.size += size;
   group.next_offset = batch.next_offset();
-  group.max_timestamp = std::max(group.max_timestamp, batch.max_timestamp());
+  // That of a batch without records belongs to none.
+  if (batch.record_count() > 0) {
+    group.max_timestamp = std::max(group.max_timestamp, batch.max_timestamp());
+  }
   if (batch.is_transactional()) group.flags |= Group::kTransactional;
   if (batch.is_control()) group.flags |= Group::kControl;
   if (batch.has_producer_id()) group.flags |= Group::kProducers;

@@ -41,7 +41,7 @@ void LedgerLoader::start(const std::string& directory, Segment& segment, uint64_
   scanned_bytes_ = 0;
   if (!use_file) return after_ledger();
   stage_ = Stage::opening_ledger;
-  path_ = segment_file(directory_, segment.base_offset, kLedgerSuffix);
+  path_ = segment_file(directory_, segment.name, kLedgerSuffix);
   disk_.open(op_, path_.c_str(), {.writable = false});
 }
 
@@ -108,7 +108,7 @@ void LedgerLoader::after_ledger() {
   window_begin_ = base::round_down(ledger_.end(), io::kBlockSize);
   window_used_ = 0;
   stage_ = Stage::opening_log;
-  path_ = segment_file(directory_, segment_->base_offset, kLogSuffix);
+  path_ = segment_file(directory_, segment_->name, kLogSuffix);
   disk_.open(op_, path_.c_str(), {.direct = true, .writable = false});
 }
 
@@ -145,7 +145,7 @@ void LedgerLoader::walk() {
         }
         break;
       }
-      if (sane && batch.size() <= left.size() && batch.base_offset() == ledger.next_offset() &&
+      if (sane && batch.size() <= left.size() && follows(segment_->name, ledger, batch) &&
           batch.computed_crc() == batch.crc()) {
         ledger.append(batch, base::crc32c(batch.bytes()));
         continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "io/base/assert.h"
@@ -49,6 +50,29 @@ std::unique_ptr<Segment> Log::take_dead() {
   auto oldest = std::move(segments_.front());
   segments_.pop_front();
   return oldest;
+}
+
+std::vector<std::unique_ptr<Segment>> Log::replace(std::unique_ptr<Segment>& cleaned) {
+  ASSERT(cleaned->sealed && cleaned->name.is_cleaned());
+  std::vector<std::unique_ptr<Segment>> taken;
+  const auto inside = [&](const auto& segment) {
+    return cleaned->name.supersedes(segment->name);
+  };
+  const auto first = std::ranges::find_if(segments_, inside);
+  if (first == segments_.end()) return taken;
+  const auto last = std::find_if_not(first, segments_.end(), inside);
+  ASSERT(last != segments_.end() && (*last)->base_offset == cleaned->name.next_offset);
+  std::move(first, last, std::back_inserter(taken));
+  *first = std::move(cleaned);
+  segments_.erase(first + 1, last);
+  ++replacements_;
+  return taken;
+}
+
+model::Offset Log::clean_end() const {
+  model::Offset end = start_offset_;
+  for (const auto& segment : segments_) end = std::max(end, segment->name.clean_end);
+  return end;
 }
 
 Segment& Log::roll(io::FileId file, uint64_t allocated) {

@@ -56,6 +56,13 @@ class Log {
   std::optional<model::Offset> dead_end() const;
   // Takes that segment out.
   std::unique_ptr<Segment> take_dead();
+  // A cleaned segment, sealed, takes the place of those in its range, which come back; none when
+  // the log starts behind them all by now, and then it is not taken either.
+  std::vector<std::unique_ptr<Segment>> replace(std::unique_ptr<Segment>& cleaned);
+  // How often that happened: who looked at several segments one after another may have to again.
+  uint64_t replacements() const { return replacements_; }
+  // Below it everything was compacted; the log start when nothing was.
+  model::Offset clean_end() const;
   // A new last segment; its file exists and is open.
   Segment& roll(io::FileId file, uint64_t allocated);
 
@@ -93,6 +100,7 @@ class Log {
   std::deque<std::unique_ptr<Segment>> segments_;
   model::Offset start_offset_{0};
   model::Offset end_offset_{0};
+  uint64_t replacements_ = 0;
   std::vector<EpochStart> epochs_;
 };
 

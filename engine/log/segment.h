@@ -1,6 +1,7 @@
 #pragma once
 // Segment: one file of whole record batches from position 0 on. Appends go to the last segment of a
-// log; the ones before are sealed (complete, exact size, read-only) or about to be.
+// log; the ones before are sealed (complete, exact size, read-only) or about to be. Offsets have no
+// gaps but in cleaned segments, whose last batch still ends where the next segment begins.
 //
 // Cursors, all byte positions of this file; ascending from left to right:
 //   written <= submitted, written <= committed <= gathered <= end
@@ -15,6 +16,7 @@
 #include <optional>
 
 #include "engine/log/append_buffer.h"
+#include "engine/log/file_names.h"
 #include "engine/log/ledger.h"
 #include "engine/model/ids.h"
 #include "io/clock.h"
@@ -23,9 +25,12 @@
 namespace weir::log {
 
 struct Segment {
-  Segment(model::Offset base, BufferPool& pool) : base_offset(base), ledger(base), buffer(pool) {}
+  Segment(model::Offset base, BufferPool& pool) : Segment(SegmentName(base), pool) {}
+  Segment(const SegmentName& named, BufferPool& pool)
+      : base_offset(named.base_offset), name(named), ledger(base_offset), buffer(pool) {}
 
   model::Offset base_offset;
+  SegmentName name;  // of its files
   io::FileId file = io::kNoFile;  // open while this segment may be written
   uint64_t end = 0;
   uint64_t gathered = 0;
@@ -40,6 +45,7 @@ struct Segment {
   uint32_t users = 0;             // of whoever reads or seals it; it must not go away
   bool sealed = false;
   bool full = false;              // takes no more batches, whatever room there is: its time is over
+  bool damaged = false;           // some of it did not check out: compaction leaves it as it is
   bool ledger_loaded = true;      // sealed segments read theirs when first asked
   // By the monotonic clock, so that a jump of the other one ages nothing. Of a recovered segment:
   // when it was recovered; as long before that as its file was not written.
@@ -55,5 +61,12 @@ struct Segment {
     return position >= buffer.begin() && position < buffer.end();
   }
 };
+
+// Whether the batch may stand behind what a ledger of a segment so named has: compaction leaves
+// gaps.
+inline bool follows(const SegmentName& name, const Ledger& ledger, const BatchView& batch) {
+  if (!name.is_cleaned()) return batch.base_offset() == ledger.next_offset();
+  return batch.base_offset() >= ledger.next_offset() && batch.next_offset() <= name.next_offset;
+}
 
 }  // namespace weir::log

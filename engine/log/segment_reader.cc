@@ -165,7 +165,7 @@ void SegmentReader::from_file() {
     return read_window();
   }
   stage_ = Stage::opening;
-  path_ = segment_file(log_->directory(), segment.base_offset, kLogSuffix);
+  path_ = segment_file(log_->directory(), segment.name, kLogSuffix);
   core_.disk.open(op_, path_.c_str(), {.direct = true, .writable = false});
 }
 

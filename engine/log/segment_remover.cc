@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/log/file_names.h"
 #include "io/base/assert.h"
 #include "io/base/logging.h"
 
@@ -19,9 +18,9 @@ bool SegmentRemover::later(const Work& a, const Work& b) {
   return std::pair(a.due, a.number) > std::pair(b.due, b.number);
 }
 
-void SegmentRemover::remove(std::string directory, model::Offset base_offset, uint64_t size,
+void SegmentRemover::remove(std::string directory, const SegmentName& name, uint64_t size,
                             io::Instant due) {
-  queue_.push_back({due, next_number_++, std::move(directory), base_offset, size});
+  queue_.push_back({due, next_number_++, std::move(directory), name, size});
   std::ranges::push_heap(queue_, later);
   if (stage_ == Stage::idle && !stopped_) core_.loop.timers().arm(timer_, queue_.front().due);
 }
@@ -50,7 +49,7 @@ void SegmentRemover::begin() {
 void SegmentRemover::open() {
   if (work_.size <= kStep) return remove_file(Stage::removing_ledger);
   stage_ = Stage::opening;
-  path_ = segment_file(work_.directory, work_.base_offset, kLogSuffix);
+  path_ = segment_file(work_.directory, work_.name, kLogSuffix);
   core_.disk.open(op_, path_.c_str(), {});
 }
 
@@ -63,7 +62,7 @@ void SegmentRemover::cut() {
 // The ledger first: it must not outlive the file by whose name recovery finds both.
 void SegmentRemover::remove_file(Stage stage) {
   stage_ = stage;
-  path_ = segment_file(work_.directory, work_.base_offset,
+  path_ = segment_file(work_.directory, work_.name,
                        stage == Stage::removing_ledger ? kLedgerSuffix : kLogSuffix);
   core_.disk.remove(op_, path_.c_str());
 }
@@ -75,7 +74,7 @@ void SegmentRemover::on_step(io::Op& op) {
       if (result >= 0 && !stopped_) return open();
       if (result < 0 && result != -ENOENT) {
         base::log_warning("log", "files of a dead segment stay directory={} segment={} error={}",
-                          work_.directory, work_.base_offset.value(), -result);
+                          work_.directory, work_.name.base_offset.value(), -result);
       }
       return begin();
     case Stage::opening:

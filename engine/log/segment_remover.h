@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/ids.h"
+#include "engine/log/file_names.h"
 #include "io/core_io.h"
 
 namespace weir::log {
@@ -25,7 +25,7 @@ class SegmentRemover {
   SegmentRemover(const SegmentRemover&) = delete;
 
   // Nobody has the segment open. `size` of its file, bytes; `due`: not before.
-  void remove(std::string directory, model::Offset base_offset, uint64_t size, io::Instant due);
+  void remove(std::string directory, const SegmentName& name, uint64_t size, io::Instant due);
   // Before the core stops: what is under way ends, the rest is left to the next start.
   void stop();
   // Nothing under way, though files may wait for their time.
@@ -46,7 +46,7 @@ class SegmentRemover {
     io::Instant due;
     uint64_t number = 0;  // in the order they came, so that equal times keep it
     std::string directory;
-    model::Offset base_offset;
+    SegmentName name;
     uint64_t size = 0;
   };
   static bool later(const Work& a, const Work& b);

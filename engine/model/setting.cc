@@ -60,7 +60,8 @@ std::string number_range(SettingType type, const SettingSpec& spec) {
     min = std::max<int64_t>(min, INT16_MIN);
     max = std::min<int64_t>(max, INT16_MAX);
   }
-  std::string out = fmt::format("{} ... {}", min, max);
+  const bool endless = type == SettingType::float64 && max == INT64_MAX;
+  std::string out = endless ? fmt::format("{} or more", min) : fmt::format("{} ... {}", min, max);
   if (!spec.unit.empty()) out += fmt::format(" {}", spec.unit);
   if (spec.special) out += fmt::format(", or {}", *spec.special);
   return out;
@@ -120,7 +121,7 @@ base::Result<double> parse_double(std::string_view name, const SettingSpec& spec
   double value = 0;
   const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   const bool parsed = failure == std::errc{} && end == digits.data() + digits.size();
-  if (parsed && value >= static_cast<double>(spec.min) && value <= static_cast<double>(spec.max)) {
+  if (parsed && value >= static_cast<double>(spec.min) && value <= spec.double_max()) {
     return value;
   }
   return invalid(name, text, number_range(SettingType::float64, spec));
@@ -162,6 +163,10 @@ base::Result<ChoiceSet> parse_choice_set(std::string_view name, const SettingSpe
 
 std::string print_double(double value) {
   std::string out = fmt::format("{}", value);
+  if (const size_t exponent = out.find("e+"); exponent != std::string::npos) {
+    out.replace(exponent, 2, "E");
+    return out;
+  }
   if (out.find_first_of(".en") == std::string::npos) out += ".0";
   return out;
 }

@@ -60,7 +60,7 @@ struct ChoiceSet {
 };
 
 struct SettingSpec {
-  // Bounds of a number, both allowed.
+  // Bounds of a number, both allowed; a double without a max has none.
   int64_t min = std::numeric_limits<int64_t>::min();
   int64_t max = std::numeric_limits<int64_t>::max();
   std::optional<int64_t> special = std::nullopt;  // one more number, such as -1 for "no limit"
@@ -72,6 +72,11 @@ struct SettingSpec {
   std::string_view synonym = {};  // of a topic setting: the broker setting that gives its default
   bool synonym_unset = false;     // that one is not in use by default: others imply its value
   std::string_view doc = {};      // one sentence
+
+  [[nodiscard]] constexpr double double_max() const {
+    const bool bounded = max != std::numeric_limits<int64_t>::max();
+    return bounded ? static_cast<double>(max) : std::numeric_limits<double>::max();
+  }
 };
 
 // One setting of a listed struct, as texts.
@@ -206,7 +211,7 @@ struct DefaultCheck {
     if constexpr (SettingNumber<T>) {
       ok = ok && ((member >= spec.min && member <= spec.max) || spec.special == member);
     } else if constexpr (std::same_as<T, double>) {
-      ok = ok && member >= static_cast<double>(spec.min) && member <= static_cast<double>(spec.max);
+      ok = ok && member >= static_cast<double>(spec.min) && member <= spec.double_max();
     } else if constexpr (std::is_enum_v<T>) {
       static_assert(std::same_as<std::underlying_type_t<T>, uint8_t>);
       ok = ok && static_cast<size_t>(member) < choice_count(spec.choices);

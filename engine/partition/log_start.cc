@@ -83,23 +83,35 @@ void LogStart::fail_waiting(ErrorCode error) {
 void LogStart::retire() {
   if (!dead_.empty() && owner_.producers_kept(log_.segments().front()->base_offset)) {
     for (const DeadFile& file : std::exchange(dead_, {})) {
-      services_.remover.remove(log_.directory(), file.base_offset, file.size,
-                               services_.io.clock.now());
+      services_.remover.remove(log_.directory(), file.name, file.size, services_.io.clock.now());
     }
   }
   while (log_.dead_end() && owner_.producers_kept(*log_.dead_end())) {
     auto segment = log_.take_dead();
     ++services_.metrics.segments_dropped;
     services_.metrics.dropped_bytes += segment->end;
-    const int64_t delay_ns = std::clamp<int64_t>(delete_delay_ms_, 0, kDelayMsMax) * kMsInNs;
-    retired_.push_back({std::move(segment), services_.io.clock.now() + delay_ns});
+    retired_.push_back({std::move(segment), delete_time()});
   }
   std::erase_if(retired_, [&](const Retired& retired) {
     if (retired.segment->users > 0) return false;
-    services_.remover.remove(log_.directory(), retired.segment->base_offset, retired.segment->end,
+    services_.remover.remove(log_.directory(), retired.segment->name, retired.segment->end,
                              retired.due);
     return true;
   });
+}
+
+void LogStart::retire(std::vector<std::unique_ptr<log::Segment>> replaced) {
+  for (auto& segment : replaced) retired_.push_back({std::move(segment), delete_time()});
+  retire();
+}
+
+bool LogStart::retired_are_read() const {
+  return std::ranges::any_of(retired_, [](const auto& item) { return item.segment->users > 0; });
+}
+
+io::Instant LogStart::delete_time() const {
+  return services_.io.clock.now() +
+         std::clamp<int64_t>(delete_delay_ms_, 0, kDelayMsMax) * kMsInNs;
 }
 
 }  // namespace weir::partition

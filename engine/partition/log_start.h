@@ -16,7 +16,7 @@ namespace weir::partition {
 
 // Files that recovery found below the log start; closed, and part of no log.
 struct DeadFile {
-  model::Offset base_offset;
+  log::SegmentName name;
   uint64_t size = 0;
 };
 
@@ -46,6 +46,11 @@ class LogStart {
   // Takes segments below the start out of the log and hands their files on, as far as nobody reads
   // them. To be called again when something that was in the way is over.
   void retire();
+  // Segments that left the log because a cleaned one took their place: the same, once nobody reads
+  // them.
+  void retire(std::vector<std::unique_ptr<log::Segment>> replaced);
+  // Somebody still reads a segment that left the log.
+  bool retired_are_read() const;
   // Whoever waits is answered so.
   void fail_waiting(model::ErrorCode error);
   bool idle() const { return !marker_.busy() && waiting_.empty(); }
@@ -60,6 +65,7 @@ class LogStart {
     io::Instant due;
   };
 
+  io::Instant delete_time() const;
   void write_marker();
   void on_marked(io::Op& op);
   void answer(DeleteRecordsRequest& request, model::ErrorCode error);

@@ -22,6 +22,14 @@ struct Metrics {
   uint64_t start_moves = 0;
   uint64_t unread_at_risk = 0;
   uint64_t unread_dropped = 0;
+  uint64_t cleaner_passes = 0;
+  uint64_t cleaner_failed = 0;
+  uint64_t cleaner_bytes_read = 0;
+  uint64_t cleaner_bytes_written = 0;
+  uint64_t cleaner_records_removed = 0;
+  uint64_t cleaner_dirty_bytes = 0;
+  uint64_t cleaner_overdue = 0;
+  uint64_t cleaner_stuck = 0;
 
   static constexpr void describe(auto& metric, auto& m) {
     metric("weir_appended_batches_total", "record batches made durable", m.appended_batches);
@@ -45,6 +53,22 @@ struct Metrics {
            "records deleted by retention before a group had read them", m.unread_dropped);
     metric("weir_disk_full", "cores that refuse appends because the disk has no room",
            m.disk_full);
+    metric("weir_cleaner_passes_total", "passes over compacted logs that cleaned something",
+           m.cleaner_passes);
+    metric("weir_cleaner_failed_passes_total", "passes that were given up", m.cleaner_failed);
+    metric("weir_cleaner_read_bytes_total", "bytes read by compaction, both times",
+           m.cleaner_bytes_read);
+    metric("weir_cleaner_written_bytes_total", "bytes written by compaction",
+           m.cleaner_bytes_written);
+    metric("weir_cleaner_removed_records_total", "records and markers taken out of logs",
+           m.cleaner_records_removed);
+    metric("weir_cleaner_dirty_bytes", "bytes that could be compacted, when last looked",
+           m.cleaner_dirty_bytes);
+    metric("weir_cleaner_overdue_partitions",
+           "logs with records uncompacted for longer than allowed, when last looked",
+           m.cleaner_overdue);
+    metric("weir_cleaner_stuck_partitions",
+           "logs that are not compacted any more because of an error or damage", m.cleaner_stuck);
     metric("weir_append_errors_total", "batches refused by a partition", m.append_errors);
   }
 };

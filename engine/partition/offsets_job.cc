@@ -38,12 +38,13 @@ void OffsetsJob::start(OffsetsRequest& request, Partition& partition) {
 }
 
 void OffsetsJob::step() {
+  // Again after every wait: a compacted segment may have taken the place of others.
+  for (const auto& segment : partition_->log().segments()) {
+    if (segment->ledger_loaded) continue;
+    return loader_.start(partition_->log().directory(), *segment, segment->end, true, ledger_op_);
+  }
+  if (largest_ && replacements_ != partition_->log().replacements()) phase_ = Phase::ledgers;
   if (phase_ == Phase::ledgers) {
-    for (const auto& segment : partition_->log().segments()) {
-      if (segment->ledger_loaded) continue;
-      return loader_.start(partition_->log().directory(), *segment, segment->end, true,
-                           ledger_op_);
-    }
     phase_ = Phase::search;
     if (largest_) begin_largest();
   }
@@ -83,6 +84,7 @@ void OffsetsJob::step() {
 // are looked at by batches.
 void OffsetsJob::begin_largest() {
   wanted_ = -1;
+  replacements_ = partition_->log().replacements();
   const model::Offset start = partition_->log_start_offset();
   position_ = head_end_ = start;
   tail_begin_ = limit_;

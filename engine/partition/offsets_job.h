@@ -51,6 +51,7 @@ class OffsetsJob {
   log::Lease lease_;
   std::vector<std::byte> bytes_;   // one read, contiguous
   Phase phase_ = Phase::ledgers;
+  uint64_t replacements_ = 0;      // of the log, when largest_ was begun
   bool largest_ = false;           // timestamp -3
   int64_t wanted_ = 0;
   model::Offset limit_;            // records at or past it are not visible

@@ -44,7 +44,7 @@ void Partition::restore(Recovered recovered) {
   const io::Instant now = services_.io.clock.now();
   for (size_t i = 0; i < recovered.segments.size(); ++i) {
     RecoveredSegment& found = recovered.segments[i];
-    auto segment = std::make_unique<log::Segment>(found.base_offset, services_.pool);
+    auto segment = std::make_unique<log::Segment>(found.name, services_.pool);
     segment->end = segment->gathered = segment->committed = found.end;
     segment->written = segment->submitted = found.end;
     segment->allocated = found.allocated;
@@ -55,7 +55,7 @@ void Partition::restore(Recovered recovered) {
     segment->appended = now + -found.unwritten_ms * 1'000'000;
     segment->first_timestamp = found.first_timestamp;
     segment->gathered_offset = i + 1 < recovered.segments.size()
-                                   ? recovered.segments[i + 1].base_offset
+                                   ? recovered.segments[i + 1].name.base_offset
                                    : recovered.log_end;
     log_.add_segment(std::move(segment));
   }
@@ -63,6 +63,7 @@ void Partition::restore(Recovered recovered) {
   for (const auto& start : recovered.epochs) log_.note_epoch(start.epoch, start.start_offset);
   log_.advance_start(recovered.log_start);
   start_.restore(std::move(recovered.start_markers), recovered.dead);
+  last_pass_ = recovered.last_pass;
   producers_ = std::move(recovered.producers);
   high_watermark_ = recovered.log_end;
   producers_.transactions().on_durable(high_watermark_);
@@ -288,11 +289,12 @@ void Partition::committed(const journal::Part& part) {
   if (removed_) return tell_if_quiet();
   const auto found = std::ranges::find_if(
       log_.segments().rbegin(), log_.segments().rend(),
-      [&](const auto& s) { return s->base_offset == part.segment_base_offset; });
+      [&](const auto& s) { return s->name == log::SegmentName(part.segment_base_offset); });
   if (found == log_.segments().rend()) {
-    // A carry of a segment that was sealed and fell below the start while it was on its way.
+    // A carry of a segment that was sealed, and fell below the start or was compacted while it was
+    // on its way.
     ASSERT(part.kind == journal::EntryKind::carry &&
-           part.segment_base_offset < log_.segments().front()->base_offset);
+           part.segment_base_offset < log_.active().base_offset);
     return after_commit(log_.active());
   }
   log::Segment& segment = **found;

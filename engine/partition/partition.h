@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/journal/journal.h"
+#include "engine/log/compaction.h"
 #include "engine/log/log.h"
 #include "engine/log/retention.h"
 #include "engine/partition/config.h"
@@ -42,12 +43,17 @@ struct PartitionSettings {
   log::RetentionRules retention{};   // no limits where the policy is not to delete
   int64_t file_delete_delay_ms = 0;
   bool uses_reserve = false;         // of disk space, when there is no other
+  bool compact = false;
+  double min_cleanable_ratio = 0.5;
+  int64_t min_compaction_lag_ms = 0;
+  int64_t max_compaction_lag_ms = kForever;
+  int64_t delete_retention_ms = 86'400'000;
   bool operator==(const PartitionSettings&) const = default;
 };
 
 // One segment as recovery found it; plain memory, owned by no core yet.
 struct RecoveredSegment {
-  model::Offset base_offset;
+  log::SegmentName name;
   uint64_t end = 0;
   uint64_t allocated = 0;
   bool sealed = false;
@@ -69,6 +75,21 @@ struct Recovered {
   std::vector<log::EpochStart> epochs;
   std::vector<model::Offset> start_markers;  // all that are on disk
   std::vector<DeadFile> dead;                // below the log start, still on disk
+  uint64_t last_pass = 0;                    // of compaction, in any name of a file
+};
+
+// What compaction could do in a partition (LogCleanerManager.grabFilthiestCompactedLog).
+struct Cleanable {
+  model::Offset end;         // behind the last segment that may be cleaned
+  uint64_t dirty_bytes = 0;  // of these segments, where nothing was cleaned yet
+  uint64_t total_bytes = 0;
+  bool overdue = false;      // the oldest dirty record is older than max.compaction.lag.ms
+  bool age_unknown = false;  // whether it is, only the ledger of its segment can say
+
+  double ratio() const {
+    return total_bytes == 0 ? 0
+                            : static_cast<double>(dirty_bytes) / static_cast<double>(total_bytes);
+  }
 };
 
 class Partition final : public journal::Source,
@@ -96,6 +117,20 @@ class Partition final : public journal::Source,
   // was in the way of earlier deletions.
   void drop_until(model::Offset start);
   const PartitionSettings& settings() const { return settings_; }
+
+  // Compaction. What could be cleaned now: sealed segments of decided transactions, up to the first
+  // damaged one.
+  Cleanable find_cleanable(const log::RetentionTime& now) const;
+  // Whether a pass up to `end` may begin: the producers below it are in a snapshot, and nobody
+  // reads what an earlier pass replaced. Asks for what is missing.
+  bool ready_to_clean(model::Offset end);
+  // What a pass has to know of producers and aborted transactions.
+  log::CompactionInput compaction_input(const log::RetentionTime& now) const;
+  uint64_t next_pass() { return ++last_pass_; }
+  // A pass wrote this segment, durably. Aborted transactions with these markers have no records
+  // any more. False: the log starts behind it by now, and it goes.
+  bool replace_segments(std::unique_ptr<log::Segment> cleaned,
+                        std::span<const model::Offset> void_markers);
 
   log::Log& log() { return log_; }
   model::Offset log_start_offset() const { return log_.start_offset(); }
@@ -194,6 +229,7 @@ class Partition final : public journal::Source,
   uint32_t readers_ = 0;
   uint64_t roll_random_ = 0;            // of the active segment: its share of the jitter
   io::Instant no_roll_before_{};        // by age: there was no room for another file
+  uint64_t last_pass_ = 0;              // of compaction
   bool making_room_ = false;            // flushing so that old journal records can go
   bool carry_wanted_ = false;
   bool removed_ = false;

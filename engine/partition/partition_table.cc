@@ -52,7 +52,8 @@ PartitionTable::PartitionTable(Services& services, const Config& config,
       config_(config),
       data_directory_(std::move(data_directory)),
       remover_(services.io, services.topics_directory),
-      retention_(services, *this, config) {
+      retention_(services, *this, config),
+      cleaner_(services, *this, config) {
   reap_op_.bind<&PartitionTable::on_reap>(*this);
 }
 
@@ -276,6 +277,7 @@ void PartitionTable::on_delete_records(io::Message& message) {
 
 void PartitionTable::stop_retention() {
   retention_.stop();
+  cleaner_.stop();
   services_.remover.stop();
   services_.primer.stop();
 }
@@ -286,7 +288,8 @@ void PartitionTable::prepare_stop() {
 }
 
 bool PartitionTable::quiet() const {
-  return removed_.empty() && remover_.idle() && retention_.idle() && services_.remover.idle() &&
+  return removed_.empty() && remover_.idle() && retention_.idle() && cleaner_.idle() &&
+         services_.remover.idle() &&
          std::ranges::all_of(partitions_, [](const auto& item) { return item.second->quiet(); });
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/partition/cleaner.h"
 #include "engine/partition/directory_remover.h"
 #include "engine/partition/offsets_job.h"
 #include "engine/partition/partition.h"
@@ -39,6 +40,9 @@ class PartitionTable : private Partition::QuietListener {
 
   // From now on old segments go, as the settings of the partitions say.
   void start_retention(ReadPositions* positions) { retention_.start(positions); }
+  // From now on compacted logs are compacted.
+  void start_cleaner() { cleaner_.start(); }
+  Cleaner& cleaner() { return cleaner_; }
   // Before any stop: what removes files ends.
   void stop_retention();
   // Before a clean stop: moves what can be moved to segments.
@@ -80,6 +84,7 @@ class PartitionTable : private Partition::QuietListener {
   io::Op reap_op_;
   DirectoryRemover remover_;
   Retention retention_;
+  Cleaner cleaner_;
   Jobs<ReadJob> reads_;
   Jobs<OffsetsJob> offsets_;
 };

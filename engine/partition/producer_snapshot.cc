@@ -9,7 +9,8 @@ namespace {
 using base::load_le;
 using base::store_le;
 
-constexpr uint64_t kMagic = 0x32504E5352494557ull;          // "WEIRSNP2"
+constexpr uint64_t kMagic = 0x33504E5352494557ull;          // "WEIRSNP3"
+constexpr uint64_t kMagicVersion2 = 0x32504E5352494557ull;  // "WEIRSNP2"
 constexpr uint64_t kMagicVersion1 = 0x31504E5352494557ull;  // "WEIRSNP1"
 constexpr size_t kHeaderSize = 32;
 constexpr size_t kBatchSize = 32;
@@ -18,6 +19,12 @@ constexpr size_t kAbortedSize = 32;
 constexpr size_t kEntryHeader = 48;
 constexpr size_t kEntryHeaderVersion1 = 32;
 constexpr size_t kBatchesSize = kBatchesRemembered * kBatchSize;
+
+// Older versions leave the magic out, so that one damaged byte could pass for an older file.
+uint32_t checksum(std::span<const std::byte> bytes, bool with_magic) {
+  const uint32_t front = with_magic ? base::crc32c(bytes.first(sizeof(kMagic))) : 0;
+  return base::crc32c(bytes.subspan(12), front);
+}
 
 void encode_entry(const ProducerEntry& entry, std::byte* at) {
   store_le<int64_t>(at, entry.producer_id.value());
@@ -28,6 +35,10 @@ void encode_entry(const ProducerEntry& entry, std::byte* at) {
   store_le<int64_t>(at + 24, entry.transaction_first_offset.value());
   store_le<int32_t>(at + 32, entry.expected.value());
   store_le<int64_t>(at + 40, entry.last_timestamp);
+  // An empty slot has room for the one number that outlives the window.
+  if (entry.batch_count == 0) {
+    store_le<int64_t>(at + kEntryHeader + 16, entry.last_data_offset.value() + 1);
+  }
   for (size_t i = 0; i < entry.batch_count; ++i) {
     const ProducerBatch& batch = entry.batches[i];
     std::byte* const slot = at + kEntryHeader + i * kBatchSize;
@@ -59,6 +70,12 @@ bool decode_entry(const std::byte* at, bool version1, ProducerEntry& entry) {
                         model::Offset(load_le<int64_t>(slot + 16)), load_le<int64_t>(slot + 24)};
   }
   if (version1 && entry.batch_count > 0) entry.last_timestamp = entry.last().timestamp;
+  if (entry.batch_count > 0) {
+    entry.last_data_offset = entry.last().last_offset;
+  } else if (!version1) {
+    entry.last_data_offset = model::Offset(load_le<int64_t>(at + kEntryHeader + 16) - 1);
+    if (entry.last_data_offset < model::kNoOffset) return false;
+  }
   return true;
 }
 
@@ -92,7 +109,7 @@ std::vector<std::byte> encode_snapshot(const SnapshotContent& content) {
     store_le<int64_t>(at + 24, aborted.stable_offset.value());
     at += kAbortedSize;
   }
-  store_le<uint32_t>(to + 8, base::crc32c(std::span(bytes).subspan(12)));
+  store_le<uint32_t>(to + 8, checksum(bytes, true));
   return bytes;
 }
 
@@ -100,7 +117,7 @@ bool decode_snapshot(std::span<const std::byte> bytes, DecodedSnapshot& out) {
   if (bytes.size() < kHeaderSize) return false;
   const auto magic = load_le<uint64_t>(bytes.data());
   const bool version1 = magic == kMagicVersion1;
-  if (!version1 && magic != kMagic) return false;
+  if (!version1 && magic != kMagicVersion2 && magic != kMagic) return false;
   const size_t entry_size = (version1 ? kEntryHeaderVersion1 : kEntryHeader) + kBatchesSize;
   const size_t count = load_le<uint32_t>(bytes.data() + 12);
   const size_t epoch_count = load_le<uint32_t>(bytes.data() + 24);
@@ -113,7 +130,7 @@ bool decode_snapshot(std::span<const std::byte> bytes, DecodedSnapshot& out) {
                       aborted_count * kAbortedSize;
   if (bytes.size() < size) return false;
   bytes = bytes.first(size);
-  if (load_le<uint32_t>(bytes.data() + 8) != base::crc32c(bytes.subspan(12))) return false;
+  if (load_le<uint32_t>(bytes.data() + 8) != checksum(bytes, magic == kMagic)) return false;
   out.next_offset = model::Offset(load_le<int64_t>(bytes.data() + 16));
   const std::byte* at = bytes.data() + kHeaderSize;
   for (size_t n = 0; n < count; ++n, at += entry_size) {

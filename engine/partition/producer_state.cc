@@ -88,6 +88,7 @@ void ProducerState::append(const log::BatchView& batch, model::Offset base_offse
     entry.epoch = batch.producer_epoch();
     entry.batch_count = 0;
     entry.expected = model::Sequence(0);
+    entry.last_data_offset = model::kNoOffset;
   }
   entry.producer_id = batch.producer_id();
   entry.last_append_ms = now_ms;
@@ -101,6 +102,7 @@ void ProducerState::append(const log::BatchView& batch, model::Offset base_offse
     transactions_.begin(base_offset);
   }
   if (batch.base_sequence().value() < 0) return;
+  entry.last_data_offset = base_offset + batch.last_offset_delta();
   if (entry.batch_count == kBatchesRemembered) {
     std::shift_left(entry.batches.begin(), entry.batches.end(), 1);
     --entry.batch_count;

@@ -50,6 +50,9 @@ struct ProducerEntry {
   int64_t last_timestamp = -1;        // of its last batch or marker
   int32_t coordinator_epoch = -1;     // of its last marker; -1: none
   model::Offset transaction_first_offset = model::kNoOffset;  // of the open one
+  // Where its last batch with a sequence ends, in this epoch; kNoOffset: none, or not known.
+  // Outlives the window: compaction keeps that batch, if without its records.
+  model::Offset last_data_offset = model::kNoOffset;
   // The newest that was ended here during this run: whatever of it is still under way comes too
   // late.
   uint64_t ended_transaction = 0;

@@ -31,8 +31,6 @@ struct Waiter {
   io::WholeWrite write;
 };
 
-constexpr size_t kSnapshotReadMax = size_t{256} << 20;
-
 }  // namespace
 
 int32_t Recovery::wait(io::Op& op) {
@@ -87,9 +85,9 @@ base::Result<bool> Recovery::extents_landed(const journal::ReplayedRecord& recor
     const journal::Entry& entry = replayed.entry;
     const auto known = known_.find(entry.key);
     if (entry.kind != journal::EntryKind::extent || known == known_.end()) continue;
-    // Below a log start: only acknowledged records ever are, and the file may be gone.
+    // Below a log start, or compacted: only what was acknowledged is, and the file may be gone.
     const auto found = list(known->second);
-    if (found && entry.next_offset <= found->marked()) continue;
+    if (found && entry.next_offset <= std::max(found->marked(), found->cleaned_end())) continue;
     const auto path =
         log::segment_file(known->second, entry.segment_base_offset, log::kLogSuffix);
     const auto file = open(path, false);
@@ -205,21 +203,6 @@ base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
   return all;
 }
 
-base::Result<Recovery::Found> Recovery::list(const std::string& directory) {
-  TRY(const auto entries, core_.disk.list(directory));
-  Found found;
-  for (const auto& entry : entries) {
-    if (const auto base = log::parse_segment_file(entry.name, log::kLogSuffix)) {
-      found.bases.push_back(*base);
-    } else if (const auto start = log::parse_segment_file(entry.name, log::kStartSuffix)) {
-      found.markers.push_back(*start);
-    }
-  }
-  std::ranges::sort(found.bases);
-  std::ranges::sort(found.markers);
-  return found;
-}
-
 // The images from the oldest that its file does not have whole to the active one, which may be
 // empty.
 base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::PartitionKey key,
@@ -228,7 +211,9 @@ base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::Partitio
   std::vector<Image> images = std::move(images_[key].segments);
   if (images.empty()) {
     // No live record: nothing was acknowledged in the newest file.
-    const model::Offset base = found.bases.empty() ? found.marked() : found.bases.back();
+    const bool plain = !found.segments.empty() && !found.segments.back().is_cleaned();
+    const model::Offset base = plain ? found.segments.back().base_offset
+                                     : std::max(found.marked(), found.cleaned_end());
     images.push_back({.base_offset = base, .next_offset = base});
   }
   // The oldest live record may begin in the middle of a segment that was sealed since: its file
@@ -236,23 +221,30 @@ base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::Partitio
   while (images.size() > 1 && images.front().begins_inside) {
     images.erase(images.begin());
   }
-  if (images.back().next_offset < found.marked()) {
+  const model::Offset floor = std::max(found.marked(), found.cleaned_end());
+  if (images.back().next_offset < floor) {
     base::log_error("partition", "log ends before its start directory={} end={} start={}",
-                    directory, images.back().next_offset.value(), found.marked().value());
-    images.assign(1, {.base_offset = found.marked(), .next_offset = found.marked()});
+                    directory, images.back().next_offset.value(), floor.value());
+    images.assign(1, {.base_offset = floor, .next_offset = floor});
   }
-  remove_empty(directory, found.bases, images.front().base_offset);
+  remove_empty(directory, found.segments, images.front().base_offset);
   const model::Offset log_end = images.back().next_offset;
   // Files behind the newest acknowledged segment: one that starts exactly at the end was made to go
   // on with; any other was made for records that were never acknowledged.
-  const bool rolled = images.back().end() > 0 && std::ranges::binary_search(found.bases, log_end);
-  for (const model::Offset base : found.bases) {
-    if (base > images.back().base_offset && base != log_end) remove_segment(directory, base);
-  }
-  std::erase_if(found.bases, [&](model::Offset base) {
-    return base > images.back().base_offset && base != log_end;
+  const bool goes_on = std::ranges::binary_search(found.segments, log_end, {},
+                                                  &log::SegmentName::base_offset);
+  const bool rolled = images.back().end() > 0 && goes_on;
+  std::erase_if(found.segments, [&](const log::SegmentName& name) {
+    const bool behind = name.base_offset > images.back().base_offset;
+    if (!behind || name.base_offset == log_end) return false;
+    remove_segment(directory, name);
+    return true;
   });
   if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
+  // What was compacted since is in its files as it is to be.
+  const model::Offset cleaned_end = found.cleaned_end();
+  std::erase_if(images, [&](const Image& image) { return image.base_offset < cleaned_end; });
+  if (images.empty()) images.push_back({.base_offset = log_end, .next_offset = log_end});
   return images;
 }
 
@@ -268,23 +260,31 @@ std::vector<Recovery::Dead> Recovery::take_dead(Found& found, std::vector<Image>
     images.erase(images.begin());
   }
   const model::Offset first_image = images.front().base_offset;
-  std::vector<model::Offset> alive;
-  for (size_t i = 0; i < found.bases.size(); ++i) {
-    const bool last = i + 1 == found.bases.size();
-    const model::Offset next = last ? first_image : std::min(found.bases[i + 1], first_image);
-    if (found.bases[i] < first_image && next <= start) dead[found.bases[i]].has_file = true;
-    else alive.push_back(found.bases[i]);
+  std::vector<log::SegmentName> alive;
+  for (size_t i = 0; i < found.segments.size(); ++i) {
+    const log::SegmentName& name = found.segments[i];
+    const bool last = i + 1 == found.segments.size();
+    const model::Offset next =
+        last ? first_image : std::min(found.segments[i + 1].base_offset, first_image);
+    if (name.base_offset >= first_image || next > start) {
+      alive.push_back(name);
+      continue;
+    }
+    Dead& one = dead[name.base_offset];
+    one.name = name;
+    one.has_file = true;
   }
-  found.bases = std::move(alive);
+  found.segments = std::move(alive);
   std::vector<Dead> all;
   for (auto& [base, one] : dead) {
-    one.base_offset = base;
+    one.name.base_offset = base;
     if (!all.empty()) all.back().next_offset = base;
     all.push_back(std::move(one));
   }
   if (!all.empty()) {
     all.back().next_offset =
-        found.bases.empty() ? first_image : std::min(found.bases.front(), first_image);
+        found.segments.empty() ? first_image
+                               : std::min(found.segments.front().base_offset, first_image);
   }
   return all;
 }
@@ -292,17 +292,18 @@ std::vector<Recovery::Dead> Recovery::take_dead(Found& found, std::vector<Image>
 // False: not all of it is there any more.
 bool Recovery::feed_dead(const std::string& directory, Dead& dead, model::Offset producers_from,
                          Recovered& out) {
-  const auto path = log::segment_file(directory, dead.base_offset, log::kLogSuffix);
+  const auto path = log::segment_file(directory, dead.name, log::kLogSuffix);
   const auto info = core_.disk.info(path);
   const auto file = open(path, false);
   if (!info || !file) return false;
   if (dead.has_image) fill_gaps(*file, dead.image);
   else dead.image.tail_begin = info->size;
   log::SegmentWalker walker(core_.loop, core_.disk, *file, dead.image.tail_begin, dead.image.tail);
-  model::Offset at = dead.base_offset;
+  model::Offset at = dead.name.base_offset;
   while (const auto bytes = walker.next()) {
     const log::BatchView batch(*bytes);
-    if (batch.base_offset() != at) break;
+    const bool gap = dead.name.is_cleaned() && batch.base_offset() > at;
+    if (batch.base_offset() != at && !gap) break;
     take_batch(*bytes, producers_from, out);
     at = batch.next_offset();
   }
@@ -316,7 +317,7 @@ bool Recovery::feed_dead(const std::string& directory, Dead& dead, model::Offset
 // hole, nothing that lies before it is believed.
 base::Status Recovery::read_producers(const std::string& directory, std::vector<Dead>& dead,
                                       model::Offset& producers_from, Recovered& out) {
-  if (!dead.empty()) producers_from = dead.front().base_offset;
+  if (!dead.empty()) producers_from = dead.front().name.base_offset;
   CHECK_OK(read_snapshot(directory, out, producers_from));
   for (Dead& one : dead) {
     if (one.next_offset <= producers_from) continue;
@@ -330,14 +331,14 @@ base::Status Recovery::read_producers(const std::string& directory, std::vector<
 base::Status Recovery::add_sealed(const std::string& directory, const Found& found,
                                   model::Offset end, Recovered& out) {
   const int64_t now_ms = core_.clock.wall_ms();
-  for (const model::Offset base : found.bases) {
-    if (base >= end) continue;
-    const auto path = log::segment_file(directory, base, log::kLogSuffix);
+  for (const log::SegmentName& name : found.segments) {
+    if (name.base_offset >= end) continue;
+    const auto path = log::segment_file(directory, name, log::kLogSuffix);
     TRY(const auto info, core_.disk.info(path));
-    out.segments.push_back({.base_offset = base, .end = info.size, .allocated = info.size,
+    out.segments.push_back({.name = name, .end = info.size, .allocated = info.size,
                             .sealed = true, .ledger_loaded = false,
                             .unwritten_ms = std::max<int64_t>(0, now_ms - info.modified_ms),
-                            .ledger = log::Ledger(base)});
+                            .ledger = log::Ledger(name.base_offset)});
   }
   return {};
 }
@@ -345,126 +346,44 @@ base::Status Recovery::add_sealed(const std::string& directory, const Found& fou
 base::Status Recovery::recover(model::PartitionKey key, const std::string& directory,
                                Recovered& out) {
   TRY(Found found, list(directory));
-  if (found.bases.empty() && found.markers.empty() && !images_.contains(key)) return {};
+  if (found.segments.empty() && found.markers.empty() && !images_.contains(key)) return {};
   // A dead process may have made files whose names are not durable yet; what is appended from now
   // on needs them to be (L10). So does a log start that was not, before anybody sees it.
   CHECK_OK(sync_directory(directory));
+  remove_left_over(directory, found);
   TRY(std::vector<Image> images, take_images(key, directory, found));
   std::vector<Dead> dead = take_dead(found, images);
   const model::Offset first_image = images.front().base_offset;
   const model::Offset data_start =
-      found.bases.empty() ? first_image : std::min(found.bases.front(), first_image);
+      found.segments.empty() ? first_image
+                             : std::min(found.segments.front().base_offset, first_image);
   out.log_start = std::max(data_start, found.marked());
   out.log_end = images.back().next_offset;
   out.start_markers = found.markers;
+  out.last_pass = found.last_pass;
   model::Offset producers_from = data_start;
   CHECK_OK(read_producers(directory, dead, producers_from, out));
   for (const Dead& one : dead) {
     const auto info =
-        core_.disk.info(log::segment_file(directory, one.base_offset, log::kLogSuffix));
-    if (one.has_file) out.dead.push_back({one.base_offset, info ? info->size : 0});
+        core_.disk.info(log::segment_file(directory, one.name, log::kLogSuffix));
+    if (one.has_file) out.dead.push_back({one.name, info ? info->size : 0});
   }
   CHECK_OK(add_sealed(directory, found, first_image, out));
   for (size_t i = 0; i < out.segments.size(); ++i) {
     const model::Offset next =
-        i + 1 < out.segments.size() ? out.segments[i + 1].base_offset : first_image;
+        i + 1 < out.segments.size() ? out.segments[i + 1].name.base_offset : first_image;
     if (producers_from < next) {
       CHECK_OK(feed_sealed(directory, out.segments[i], next, producers_from, out));
     }
   }
   for (size_t i = 0; i < images.size(); ++i) {
-    RecoveredSegment segment{.base_offset = images[i].base_offset, .end = images[i].end(),
+    RecoveredSegment segment{.name = log::SegmentName(images[i].base_offset),
+                             .end = images[i].end(),
                              .ledger_loaded = true,
                              .ledger = log::Ledger(images[i].base_offset)};
     const bool active = i + 1 == images.size();
     CHECK_OK(rebuild(directory, images[i], segment, producers_from, out, active));
     out.segments.push_back(std::move(segment));
-  }
-  return {};
-}
-
-// A sealed segment has at least one batch. An empty file was made on a full disk, which refused it
-// its blocks, and the power cut undid its removal.
-void Recovery::remove_empty(const std::string& directory, std::vector<model::Offset>& bases,
-                            model::Offset sealed_end) {
-  std::erase_if(bases, [&](model::Offset base) {
-    if (base >= sealed_end) return false;
-    const auto info = core_.disk.info(log::segment_file(directory, base, log::kLogSuffix));
-    if (!info || info->size > 0) return false;
-    remove_segment(directory, base);
-    return true;
-  });
-}
-
-base::Status Recovery::sync_directory(const std::string& directory) {
-  Waiter waiter;
-  core_.disk.sync_directory(waiter.op, directory.c_str());
-  const int32_t result = wait(waiter.op);
-  if (result >= 0) return {};
-  return base::error(-result, fmt::format("cannot sync directory {}: {}", directory,
-                                          std::strerror(-result)));
-}
-
-void Recovery::remove_segment(const std::string& directory, model::Offset base_offset) {
-  Waiter waiter;
-  for (const auto suffix : {log::kLogSuffix, log::kLedgerSuffix}) {
-    const auto path = log::segment_file(directory, base_offset, suffix);
-    core_.disk.remove(waiter.op, path.c_str());
-    wait(waiter.op);
-  }
-}
-
-// Moves `producers_from`, the oldest offset whose batches are there, to where the snapshot ends.
-base::Status Recovery::read_snapshot(const std::string& directory, Recovered& out,
-                                     model::Offset& producers_from) {
-  const auto path = fmt::format("{}/{}", directory, log::kProducerSnapshotName);
-  const auto info = core_.disk.info(path);
-  if (!info || info->size > kSnapshotReadMax) return {};
-  Waiter waiter;
-  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
-  const io::FileId file(waiter.op.result());
-  std::vector<std::byte> bytes(info->size);
-  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
-  wait(waiter.read.op());
-  close(file);
-  ProducerState producers;
-  std::vector<log::EpochStart> epochs;
-  model::Offset next_offset;
-  if (waiter.read.error() != 0 ||
-      !producers.decode(std::span(bytes).first(waiter.read.done()), next_offset, epochs)) {
-    base::log_warning("partition", "snapshot not usable, rebuilt from batches file={}", path);
-    return {};
-  }
-  // Ahead of the log: it speaks of batches that were never acknowledged (L8). Behind it: what came
-  // between is not known, and half a history refuses what comes next.
-  if (next_offset > out.log_end || next_offset < producers_from) return {};
-  out.producers = std::move(producers);
-  out.epochs = std::move(epochs);
-  producers_from = next_offset;
-  return {};
-}
-
-base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegment& segment,
-                                   uint64_t valid_end) {
-  const auto path = log::segment_file(directory, segment.base_offset, log::kLedgerSuffix);
-  const auto info = core_.disk.info(path);
-  if (!info) return {};
-  Waiter waiter;
-  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
-  const io::FileId file(waiter.op.result());
-  std::vector<std::byte> bytes(info->size);
-  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
-  wait(waiter.read.op());
-  close(file);
-  if (waiter.read.error() != 0) return {};
-  const auto sound = std::span<const std::byte>(bytes).first(waiter.read.done());
-  if (!log::Ledger::header_sound(sound, segment.base_offset)) return {};
-  for (size_t at = log::kLedgerEntrySize; at + log::kLedgerEntrySize <= sound.size();
-       at += log::kLedgerEntrySize) {
-    const auto group = log::Ledger::decode_entry(sound.subspan(at, log::kLedgerEntrySize));
-    if (!group || group->end() > valid_end || !segment.ledger.restore(*group)) break;
   }
   return {};
 }

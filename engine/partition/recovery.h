@@ -73,16 +73,21 @@ class Recovery {
 
   // What lies in a partition's directory, ascending.
   struct Found {
-    std::vector<model::Offset> bases;    // of segment files
-    std::vector<model::Offset> markers;  // log starts
+    std::vector<log::SegmentName> segments;
+    std::vector<log::SegmentName> superseded;  // part of no log, whatever is in them
+    std::vector<std::string> debris;           // of compaction passes that did not end
+    std::vector<model::Offset> markers;        // log starts
+    uint64_t last_pass = 0;                    // greatest in any name, that of debris too
     model::Offset marked() const { return markers.empty() ? model::Offset(0) : markers.back(); }
+    // Below it compaction has the last word: what a journal has of it is out of date.
+    model::Offset cleaned_end() const;
   };
   base::Result<Found> list(const std::string& directory);
   base::Result<std::vector<Image>> take_images(model::PartitionKey key,
                                                const std::string& directory, Found& found);
   // What is below the log start: a file, or an image of the journal, or both.
   struct Dead {
-    model::Offset base_offset{};
+    log::SegmentName name{};
     model::Offset next_offset{};
     bool has_file = false;
     bool has_image = false;
@@ -97,8 +102,10 @@ class Recovery {
                           Recovered& out);
   base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
   base::Status sync_directory(const std::string& directory);
-  void remove_segment(const std::string& directory, model::Offset base_offset);
-  void remove_empty(const std::string& directory, std::vector<model::Offset>& bases,
+  void remove_file(const std::string& path);
+  void remove_segment(const std::string& directory, const log::SegmentName& name);
+  void remove_left_over(const std::string& directory, const Found& found);
+  void remove_empty(const std::string& directory, std::vector<log::SegmentName>& segments,
                     model::Offset sealed_end);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
                              model::Offset& producers_from);

@@ -51,10 +51,10 @@ void Recovery::take_batch(std::span<const std::byte> bytes, model::Offset produc
 base::Status Recovery::feed_sealed(const std::string& directory, RecoveredSegment& segment,
                                    model::Offset next_offset, model::Offset producers_from,
                                    Recovered& out) {
-  const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
+  const auto path = log::segment_file(directory, segment.name, log::kLogSuffix);
   TRY(const io::FileId file, open(path, false));
   CHECK_OK(load_ledger(directory, segment, segment.end));
-  Image image{.base_offset = segment.base_offset,
+  Image image{.base_offset = segment.name.base_offset,
               .tail_begin = segment.end,
               .next_offset = next_offset};
   log::SegmentWalker walker(core_.loop, core_.disk, file, segment.end, {});
@@ -67,7 +67,7 @@ base::Status Recovery::feed_sealed(const std::string& directory, RecoveredSegmen
 base::Status Recovery::rebuild(const std::string& directory, Image& image,
                                RecoveredSegment& segment, model::Offset producers_from,
                                Recovered& out, bool active) {
-  const auto path = log::segment_file(directory, segment.base_offset, log::kLogSuffix);
+  const auto path = log::segment_file(directory, segment.name, log::kLogSuffix);
   TRY(const io::FileId file, open(path, image.tail_begin == 0));
   fill_gaps(file, image);
   CHECK_OK(load_ledger(directory, segment, image.end()));
@@ -176,7 +176,7 @@ void Recovery::walk(log::SegmentWalker& walker, const Image& image, RecoveredSeg
   while (walker.position() < walker.end()) {
     const uint64_t position = walker.position();
     const auto bytes = walker.next();
-    if (!bytes || log::BatchView(*bytes).base_offset() != ledger.next_offset()) {
+    if (!bytes || !log::follows(segment.name, ledger, log::BatchView(*bytes))) {
       walker.seek(position);
       if (!step_over_damage(walker, image, segment)) return;
       continue;
@@ -212,7 +212,7 @@ bool Recovery::step_over_damage(log::SegmentWalker& walker, const Image& image,
   }
   base::log_error("partition",
                   "damaged range quarantined segment={} positions={}..{} offsets={}..{}",
-                  segment.base_offset.value(), from, to, segment.ledger.next_offset().value(),
+                  segment.name.base_offset.value(), from, to, segment.ledger.next_offset().value(),
                   next.value() - 1);
   ++stats_.quarantined_groups;
   if (next > segment.ledger.next_offset()) {
@@ -245,7 +245,7 @@ base::Status Recovery::move_to_segment(io::FileId file, Image& image, uint64_t s
 base::Status Recovery::seal(const std::string& directory, const Image& image,
                             RecoveredSegment& segment, io::FileId file) {
   log::BufferPool pool(0);
-  log::Segment whole(segment.base_offset, pool);
+  log::Segment whole(segment.name, pool);
   whole.file = file;
   whole.end = whole.gathered = whole.committed = image.end();
   whole.written = whole.submitted = image.tail_begin;

@@ -96,7 +96,7 @@ void Retention::load(Partition& partition, log::Segment& segment) {
   ++segment.users;
   partition_ = &partition;
   segment_ = &segment;
-  scratch_ = std::make_unique<log::Segment>(segment.base_offset, services_.pool);
+  scratch_ = std::make_unique<log::Segment>(segment.name, services_.pool);
   scratch_->gathered_offset = segment.gathered_offset;
   scratch_->end = segment.end;
   scratch_->ledger_loaded = false;

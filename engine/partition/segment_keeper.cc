@@ -281,7 +281,7 @@ void SegmentKeeper::checkpoint(bool force) {
   if (!force && active.written < checkpointed_ + kCheckpointInterval) return;
   checkpointed_ = active.written;
   checkpoint_segment_ = &active;
-  snapshot_failed_ = false;
+  snapshot_failed_ = snapshot_outdated_ = false;
   snapshot_bytes_.clear();
   snapshot_offset_ = log_.end_offset();
   producers_.transactions().forget_before(log_.start_offset());
@@ -301,6 +301,17 @@ bool SegmentKeeper::snapshot_reaches(model::Offset offset) {
   if (std::exchange(snapshot_failed_, false)) return true;
   checkpoint(true);
   return false;
+}
+
+bool SegmentKeeper::snapshot_holds(model::Offset offset) {
+  if (snapshotted_ >= offset) return true;
+  checkpoint(true);
+  return false;
+}
+
+void SegmentKeeper::forget_snapshot() {
+  snapshotted_ = model::kNoOffset;
+  snapshot_outdated_ = checkpoint_stage_ != CheckpointStage::idle;
 }
 
 void SegmentKeeper::on_commit() {
@@ -353,7 +364,7 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
       return services_.io.disk.rename(checkpoint_op_, checkpoint_path_.c_str(),
                                       checkpoint_final_path_.c_str());
     case CheckpointStage::renaming_snapshot:
-      snapshotted_ = snapshot_offset_;
+      if (!std::exchange(snapshot_outdated_, false)) snapshotted_ = snapshot_offset_;
       return checkpoint_over();
     case CheckpointStage::writing_ledger:
     case CheckpointStage::writing_snapshot:

@@ -75,6 +75,10 @@ class SegmentKeeper : public PrimerHook {
   // `offset`, so that its files may go. False: on_keeper_idle() follows when it is worth another
   // look.
   bool snapshot_reaches(model::Offset offset);
+  // The same, but only a snapshot that is there counts.
+  bool snapshot_holds(model::Offset offset);
+  // What the last snapshot says is not true any more: snapshot_holds() asks for a new one.
+  void forget_snapshot();
   // Offsets became durable: a snapshot may have waited for them.
   void on_commit();
 
@@ -136,6 +140,7 @@ class SegmentKeeper : public PrimerHook {
   model::Offset snapshot_offset_;  // what the snapshot reflects; written once that is durable
   model::Offset snapshotted_ = model::kNoOffset;  // what the last one in place reflects
   bool snapshot_failed_ = false;                  // the last attempt
+  bool snapshot_outdated_ = false;                // the one under way
   size_t checkpoint_groups_ = 0;
   log::Segment* checkpoint_segment_ = nullptr;
   std::string checkpoint_path_;

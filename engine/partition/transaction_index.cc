@@ -55,4 +55,11 @@ void TransactionIndex::forget_before(model::Offset log_start) {
   while (!aborted_.empty() && aborted_.front().last_offset < log_start) aborted_.pop_front();
 }
 
+void TransactionIndex::forget_markers(std::span<const model::Offset> markers) {
+  for (const model::Offset marker : markers) {
+    const auto found = std::ranges::lower_bound(aborted_, marker, {}, &Aborted::last_offset);
+    if (found != aborted_.end() && found->last_offset == marker) aborted_.erase(found);
+  }
+}
+
 }  // namespace weir::partition

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "engine/model/ids.h"
@@ -53,6 +54,9 @@ class TransactionIndex {
                     std::vector<AbortedTransaction>& out) const;
   // Aborted transactions that end below the log start are of no use any more.
   void forget_before(model::Offset log_start);
+
+  // The aborted transactions with these markers have no record any more: nobody needs to know.
+  void forget_markers(std::span<const model::Offset> markers);
 
   // Ascending by last_offset; for snapshots.
   const std::deque<Aborted>& aborted() const { return aborted_; }

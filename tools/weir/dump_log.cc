@@ -132,21 +132,27 @@ int dump_segment(const std::string& path, const DumpOptions& options) {
 
 int dump_ledger(const std::string& path) {
   const std::filesystem::path name(path);
-  const auto base_offset =
-      log::parse_segment_file(name.filename().string(), log::kLedgerSuffix);
-  if (!base_offset) fail_usage("{}: the name holds no base offset", path);
+  const auto segment_name =
+      log::parse_segment_name(name.filename().string(), log::kLedgerSuffix);
+  if (!segment_name) fail_usage("{}: the name holds no base offset", path);
+  const model::Offset base_offset = segment_name->base_offset;
   InputFile file(path);
   const auto header = file.read(0, log::kLedgerEntrySize);
-  if (header.size() < log::kLedgerEntrySize || !log::Ledger::header_sound(header, *base_offset)) {
+  if (header.size() < log::kLedgerEntrySize || !log::Ledger::header_sound(header, base_offset)) {
     if (file.is_zero_from(0)) {
       fmt::print("empty\n");
       return 0;
     }
     fmt::print("position 0 DAMAGED: no header of a ledger of base offset {}\n",
-               base_offset->value());
+               base_offset.value());
     return 1;
   }
-  fmt::print("segment base offset {}\n", base_offset->value());
+  fmt::print("segment base offset {}\n", base_offset.value());
+  if (segment_name->is_cleaned()) {
+    fmt::print("compacted up to {} by pass {}, all below {} is clean\n",
+               segment_name->next_offset.value(), segment_name->pass,
+               segment_name->clean_end.value());
+  }
   // Beside its segment the checksums of the data are checked too.
   const std::filesystem::path log_path =
       std::filesystem::path(name).replace_extension(log::kLogSuffix);

@@ -72,5 +72,66 @@ TEST(FileNames, other_files_are_not_segments) {
   }
 }
 
+SegmentName cleaned(int64_t base, int64_t next, int64_t clean, uint64_t pass) {
+  return SegmentName(model::Offset(base), model::Offset(next), model::Offset(clean), pass);
+}
+
+TEST(FileNames, cleaned_segments_carry_their_range) {
+  const SegmentName name = cleaned(7, 42, 40, 3);
+  const std::string path = segment_file("/d", name, kLedgerSuffix);
+  EXPECT_EQ(path,
+            "/d/00000000000000000007.00000000000000000042.00000000000000000040."
+            "00000000000000000003.ledger");
+  EXPECT_EQ(parse_segment_name(path.substr(3), kLedgerSuffix), name);
+  EXPECT_FALSE(parse_segment_file(path.substr(3), kLedgerSuffix)) << "no plain segment";
+  const SegmentName plain(model::Offset(7));
+  EXPECT_EQ(segment_file("/d", plain, kLogSuffix), "/d/00000000000000000007.log");
+  EXPECT_EQ(parse_segment_name("00000000000000000007.log", kLogSuffix), plain);
+  const int64_t last = std::numeric_limits<int64_t>::max();
+  const SegmentName largest = cleaned(last - 1, last, last, static_cast<uint64_t>(last));
+  EXPECT_EQ(parse_segment_name(segment_file("", largest, kLogSuffix).substr(1), kLogSuffix),
+            largest);
+}
+
+TEST(FileNames, ranges_that_make_no_sense_are_no_segments) {
+  const auto parses = [](const SegmentName& name) {
+    const std::string path = segment_file("", name, kLogSuffix);
+    return parse_segment_name(path.substr(1), kLogSuffix).has_value();
+  };
+  EXPECT_TRUE(parses(cleaned(7, 8, 0, 1)));
+  EXPECT_FALSE(parses(cleaned(7, 7, 0, 1))) << "empty range";
+  EXPECT_TRUE(parses(cleaned(7, 8, 8, 1)));
+  EXPECT_FALSE(parses(cleaned(7, 8, 9, 1))) << "clean beyond its own range";
+  EXPECT_FALSE(parse_segment_name("00000000000000000007.00000000000000000008."
+                                  "00000000000000000000.00000000000000000000.log",
+                                  kLogSuffix))
+      << "pass 0";
+  EXPECT_FALSE(parse_segment_name("00000000000000000007-00000000000000000008."
+                                  "00000000000000000000.00000000000000000001.log",
+                                  kLogSuffix));
+  EXPECT_FALSE(parse_segment_name("00000000000000000007.00000000000000000008.log", kLogSuffix));
+}
+
+TEST(FileNames, a_later_pass_supersedes_what_begins_in_its_range) {
+  const SegmentName first = cleaned(0, 100, 100, 1);
+  const SegmentName second = cleaned(0, 200, 180, 2);
+  const auto plain = [](int64_t base) { return SegmentName(model::Offset(base)); };
+  std::vector<SegmentName> names{plain(200), plain(100), second, plain(50), first, plain(0)};
+  const auto gone = take_superseded(names);
+  EXPECT_EQ(names, (std::vector{second, plain(200)}));
+  EXPECT_EQ(gone, (std::vector{plain(0), first, plain(50), plain(100)}));
+  EXPECT_TRUE(take_superseded(names).empty()) << "again changes nothing";
+}
+
+TEST(FileNames, of_a_pass_half_done_both_kinds_live_on) {
+  const auto plain = [](int64_t base) { return SegmentName(model::Offset(base)); };
+  std::vector<SegmentName> names{plain(0), plain(50), plain(100), plain(150), plain(200),
+                                 cleaned(0, 100, 0, 4), cleaned(150, 200, 200, 5)};
+  const auto gone = take_superseded(names);
+  EXPECT_EQ(names, (std::vector{cleaned(0, 100, 0, 4), plain(100), cleaned(150, 200, 200, 5),
+                                plain(200)}));
+  EXPECT_EQ(gone, (std::vector{plain(0), plain(50), plain(150)}));
+}
+
 }  // namespace
 }  // namespace weir::log

@@ -27,7 +27,7 @@ class SegmentRemoverTest : public testing::Test {
     }
   }
   void remove(int64_t base_offset, uint64_t size, int64_t delay_ns) {
-    remover.remove(LogWorld::kDirectory, model::Offset(base_offset), size,
+    remover.remove(LogWorld::kDirectory, SegmentName(model::Offset(base_offset)), size,
                    world.core().clock.now() + delay_ns);
   }
   size_t files() { return world.sim().disk().files().size(); }

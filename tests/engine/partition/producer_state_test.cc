@@ -318,7 +318,18 @@ TEST_F(ProducerStateTest, golden_snapshot_of_version_1_is_read) {
   EXPECT_EQ(state.transactions().first_unstable_offset(), model::kNoOffset);
 }
 
-TEST_F(ProducerStateTest, golden_snapshot_of_version_2) {
+TEST_F(ProducerStateTest, golden_snapshot_of_version_2_is_read) {
+  model::Offset at;
+  std::vector<log::EpochStart> epochs;
+  ASSERT_TRUE(state.decode(golden("producers-v2.txt"), at, epochs));
+  EXPECT_EQ(at.value(), 110);
+  EXPECT_EQ(duplicate_of(1, 2, 3, 4), 100);
+  EXPECT_EQ(state.entries().at(model::ProducerId(1)).last_data_offset.value(), 103);
+  EXPECT_EQ(state.entries().at(model::ProducerId(8)).last_data_offset, model::kNoOffset);
+  EXPECT_EQ(state.transactions().first_unstable_offset().value(), 104);
+}
+
+TEST_F(ProducerStateTest, golden_snapshot_of_version_3) {
   ASSERT_EQ(send(1, 2, 3, 4), ErrorCode::none);
   begin(7, 1, 0, 2);
   begin(8, 0, 0);
@@ -327,7 +338,7 @@ TEST_F(ProducerStateTest, golden_snapshot_of_version_2) {
   end(9, 1, true);
   const std::vector<log::EpochStart> epochs = {{5, model::Offset(6)}};
   const auto bytes = state.encode(next, epochs);
-  EXPECT_EQ(as_text(bytes), as_text(golden("producers-v2.txt")));
+  EXPECT_EQ(as_text(bytes), as_text(golden("producers-v3.txt")));
 }
 
 TEST_F(ProducerStateTest, a_transaction_lasts_from_its_first_batch_to_its_marker) {
@@ -363,6 +374,22 @@ TEST_F(ProducerStateTest, a_marker_ends_the_window_of_retries) {
   // A retry of what was aborted must not pass for a record of the next transaction.
   EXPECT_EQ(transactional(1, 0, 1), ErrorCode::out_of_order_sequence_number);
   EXPECT_EQ(transactional(1, 0, 2), ErrorCode::none);
+}
+
+TEST_F(ProducerStateTest, the_place_of_the_last_data_outlives_window_and_snapshot) {
+  begin(1, 0, 0, 3);
+  end(1, 0, true);
+  const auto place = [&] { return state.entries().at(model::ProducerId(1)).last_data_offset; };
+  EXPECT_EQ(place().value(), 102);
+  const auto bytes = state.encode(next, {});
+  state = {};
+  std::vector<log::EpochStart> epochs;
+  ASSERT_TRUE(state.decode(bytes, next, epochs));
+  EXPECT_EQ(place().value(), 102);
+  begin(1, 0, 3);
+  EXPECT_EQ(place().value(), 104);
+  end(1, 1, false);
+  EXPECT_EQ(place(), model::kNoOffset) << "nothing of the new epoch yet";
 }
 
 TEST_F(ProducerStateTest, a_marker_of_a_newer_epoch_fences) {

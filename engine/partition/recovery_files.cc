@@ -1,0 +1,162 @@
+// The part of Recovery that deals with a partition's files: which there are, which go, and what the
+// small ones say.
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "engine/log/file_names.h"
+#include "engine/partition/recovery.h"
+#include "io/base/logging.h"
+
+namespace weir::partition {
+namespace {
+
+struct Waiter {
+  Waiter() {
+    op.bind<&Waiter::on_op>(*this);
+    read.bind<&Waiter::on_read>(*this);
+  }
+  void on_op(io::Op&) {}
+  void on_read(io::WholeRead&) {}
+  io::Op op;
+  io::WholeRead read;
+};
+
+constexpr size_t kSnapshotReadMax = size_t{256} << 20;
+
+}  // namespace
+
+base::Result<Recovery::Found> Recovery::list(const std::string& directory) {
+  TRY(const auto entries, core_.disk.list(directory));
+  Found found;
+  std::vector<log::SegmentName> ledgers;
+  for (const auto& entry : entries) {
+    if (const auto name = log::parse_segment_name(entry.name, log::kLogSuffix)) {
+      found.segments.push_back(*name);
+    } else if (const auto start = log::parse_segment_file(entry.name, log::kStartSuffix)) {
+      found.markers.push_back(*start);
+    } else if (const auto ledger = log::parse_segment_name(entry.name, log::kLedgerSuffix)) {
+      if (ledger->is_cleaned()) ledgers.push_back(*ledger);
+    } else if (const auto part = log::parse_segment_name(entry.name, log::kCleaningSuffix)) {
+      found.debris.push_back(entry.name);
+      found.last_pass = std::max(found.last_pass, part->pass);
+    }
+  }
+  for (const auto* names : {&found.segments, &ledgers}) {
+    for (const auto& name : *names) found.last_pass = std::max(found.last_pass, name.pass);
+  }
+  std::ranges::sort(found.markers);
+  // The ledger of a cleaned segment is there first.
+  for (const log::SegmentName& ledger : ledgers) {
+    if (std::ranges::find(found.segments, ledger) != found.segments.end()) continue;
+    found.debris.push_back(log::segment_file(directory, ledger, log::kLedgerSuffix)
+                               .substr(directory.size() + 1));
+  }
+  found.superseded = log::take_superseded(found.segments);
+  return found;
+}
+
+model::Offset Recovery::Found::cleaned_end() const {
+  model::Offset end{0};
+  for (const log::SegmentName& name : segments) end = std::max(end, name.next_offset);
+  return end;
+}
+
+// Names that were superseded are so on the disk, too: the directory has been synced.
+void Recovery::remove_left_over(const std::string& directory, const Found& found) {
+  for (const log::SegmentName& name : found.superseded) remove_segment(directory, name);
+  for (const std::string& name : found.debris) remove_file(fmt::format("{}/{}", directory, name));
+}
+
+// A sealed segment has at least one batch. An empty file was made on a full disk, which refused it
+// its blocks, and the power cut undid its removal.
+void Recovery::remove_empty(const std::string& directory, std::vector<log::SegmentName>& segments,
+                            model::Offset sealed_end) {
+  std::erase_if(segments, [&](const log::SegmentName& name) {
+    if (name.base_offset >= sealed_end) return false;
+    const auto info = core_.disk.info(log::segment_file(directory, name, log::kLogSuffix));
+    if (!info || info->size > 0) return false;
+    remove_segment(directory, name);
+    return true;
+  });
+}
+
+base::Status Recovery::sync_directory(const std::string& directory) {
+  Waiter waiter;
+  core_.disk.sync_directory(waiter.op, directory.c_str());
+  const int32_t result = wait(waiter.op);
+  if (result >= 0) return {};
+  return base::error(-result, fmt::format("cannot sync directory {}: {}", directory,
+                                          std::strerror(-result)));
+}
+
+void Recovery::remove_file(const std::string& path) {
+  Waiter waiter;
+  core_.disk.remove(waiter.op, path.c_str());
+  wait(waiter.op);
+}
+
+void Recovery::remove_segment(const std::string& directory, const log::SegmentName& name) {
+  for (const auto suffix : {log::kLogSuffix, log::kLedgerSuffix}) {
+    remove_file(log::segment_file(directory, name, suffix));
+  }
+}
+
+// Moves `producers_from`, the oldest offset whose batches are there, to where the snapshot ends.
+base::Status Recovery::read_snapshot(const std::string& directory, Recovered& out,
+                                     model::Offset& producers_from) {
+  const auto path = fmt::format("{}/{}", directory, log::kProducerSnapshotName);
+  const auto info = core_.disk.info(path);
+  if (!info || info->size > kSnapshotReadMax) return {};
+  Waiter waiter;
+  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
+  if (wait(waiter.op) < 0) return {};
+  const io::FileId file(waiter.op.result());
+  std::vector<std::byte> bytes(info->size);
+  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
+  wait(waiter.read.op());
+  close(file);
+  ProducerState producers;
+  std::vector<log::EpochStart> epochs;
+  model::Offset next_offset;
+  if (waiter.read.error() != 0 ||
+      !producers.decode(std::span(bytes).first(waiter.read.done()), next_offset, epochs)) {
+    base::log_warning("partition", "snapshot not usable, rebuilt from batches file={}", path);
+    return {};
+  }
+  // Ahead of the log: it speaks of batches that were never acknowledged (L8). Behind it: what came
+  // between is not known, and half a history refuses what comes next.
+  if (next_offset > out.log_end || next_offset < producers_from) return {};
+  out.producers = std::move(producers);
+  out.epochs = std::move(epochs);
+  producers_from = next_offset;
+  return {};
+}
+
+base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegment& segment,
+                                   uint64_t valid_end) {
+  const auto path = log::segment_file(directory, segment.name, log::kLedgerSuffix);
+  const auto info = core_.disk.info(path);
+  if (!info) return {};
+  Waiter waiter;
+  core_.disk.open(waiter.op, path.c_str(), {.writable = false});
+  if (wait(waiter.op) < 0) return {};
+  const io::FileId file(waiter.op.result());
+  std::vector<std::byte> bytes(info->size);
+  waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
+  wait(waiter.read.op());
+  close(file);
+  if (waiter.read.error() != 0) return {};
+  const auto sound = std::span<const std::byte>(bytes).first(waiter.read.done());
+  if (!log::Ledger::header_sound(sound, segment.name.base_offset)) return {};
+  for (size_t at = log::kLedgerEntrySize; at + log::kLedgerEntrySize <= sound.size();
+       at += log::kLedgerEntrySize) {
+    const auto group = log::Ledger::decode_entry(sound.subspan(at, log::kLedgerEntrySize));
+    if (!group || group->end() > valid_end || !segment.ledger.restore(*group)) break;
+  }
+  return {};
+}
+
+}  // namespace weir::partition
