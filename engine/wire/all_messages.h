@@ -180,6 +180,7 @@ using AllRecords =
                 TransactionLogKey, TransactionLogValue,
                 ConsumerGroupMetadataKey,
                 ConsumerGroupMetadataValue,
+                ConsumerGroupPartitionMetadataKey,
                 ConsumerGroupMemberMetadataKey,
                 ConsumerGroupMemberMetadataValue,
                 ConsumerGroupTargetAssignmentMetadataKey,

@@ -14,6 +14,7 @@ WEIR_WIRE_INSTANTIATE(TransactionLogKey);
 WEIR_WIRE_INSTANTIATE(TransactionLogValue);
 WEIR_WIRE_INSTANTIATE(ConsumerGroupMetadataKey);
 WEIR_WIRE_INSTANTIATE(ConsumerGroupMetadataValue);
+WEIR_WIRE_INSTANTIATE(ConsumerGroupPartitionMetadataKey);
 WEIR_WIRE_INSTANTIATE(ConsumerGroupMemberMetadataKey);
 WEIR_WIRE_INSTANTIATE(ConsumerGroupMemberMetadataValue);
 WEIR_WIRE_INSTANTIATE(ConsumerGroupTargetAssignmentMetadataKey);

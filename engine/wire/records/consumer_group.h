@@ -52,6 +52,15 @@ struct ConsumerGroupMetadataValue {
   }
 };
 
+struct ConsumerGroupPartitionMetadataKey {
+  static constexpr MessageInfo kInfo =
+      consumer_group_key_info("ConsumerGroupPartitionMetadataKey", 4);
+
+  std::string_view group_id{};
+
+  static constexpr void describe(auto& field, auto& m) { field("GroupId", m.group_id); }
+};
+
 struct ConsumerGroupMemberMetadataKey {
   static constexpr MessageInfo kInfo = consumer_group_key_info("ConsumerGroupMemberMetadataKey", 5);
 

@@ -62,14 +62,15 @@ TEST(RecordCodec, ConsumerGroup) {
             "0005" "000167" "00016d");
   EXPECT_EQ(record_hex(ConsumerGroupTargetAssignmentMetadataKey{.group_id = "g"}, 6),
             "0006" "000167");
-  EXPECT_EQ(record_hex(ConsumerGroupTargetAssignmentMemberKey{.group_id = "g", .member_id = "m"}, 7),
-            "0007" "000167" "00016d");
+  EXPECT_EQ(
+      record_hex(ConsumerGroupTargetAssignmentMemberKey{.group_id = "g", .member_id = "m"}, 7),
+      "0007" "000167" "00016d");
+  EXPECT_EQ(record_hex(ConsumerGroupPartitionMetadataKey{.group_id = "g"}, 4), "0004" "000167");
   EXPECT_EQ(
       record_hex(ConsumerGroupCurrentMemberAssignmentKey{.group_id = "g", .member_id = "m"}, 8),
       "0008" "000167" "00016d");
-  EXPECT_EQ(
-      record_hex(ConsumerGroupRegularExpressionKey{.group_id = "g", .regular_expression = "a*"}, 16),
-      "0010" "000167" "0002612a");
+  const ConsumerGroupRegularExpressionKey regex{.group_id = "g", .regular_expression = "a*"};
+  EXPECT_EQ(record_hex(regex, 16), "0010" "000167" "0002612a");
   EXPECT_EQ(record_hex(ConsumerGroupMetadataValue{.epoch = 7}, 0), "0000" "00000007" "00");
   EXPECT_EQ(record_hex(ConsumerGroupMetadataValue{.epoch = 7, .metadata_hash = 1}, 0),
             "0000" "00000007" "01" "0008" "0000000000000001");
