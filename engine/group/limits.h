@@ -32,6 +32,9 @@ inline constexpr size_t kRegexesPerGroupMax = 256;
 // Memory a compiled regular expression may take, and that of its matching.
 inline constexpr int64_t kRegexMemoryMax = int64_t{1} << 20;
 
+// Longest time between two assignments that may be set.
+inline constexpr int32_t kAssignmentIntervalMsMax = 15'000;
+
 // Steps of the search for the most even distribution, where subscriptions differ: about 50 ms.
 inline constexpr size_t kAssignorWorkMax = 10'000'000;
 
