@@ -36,6 +36,17 @@ Response::Assignment rows_of(const Assignment& assignment, const Topics& topics,
   return rows;
 }
 
+// As Kafka shows it: with what the member must give back and has not yet.
+Assignment held_by(const ConsumerMember& member) {
+  Assignment held = member.current().assigned;
+  for (const auto& [topic, partitions] : member.current().pending_revocation) {
+    auto& all = held[topic];
+    all.insert(all.end(), partitions.begin(), partitions.end());
+    std::ranges::sort(all);
+  }
+  return held;
+}
+
 void describe_member(const ConsumerMember& member, const Topics& topics, ArenaCopy& copy,
                      Response::Member& answer) {
   const ConsumerMemberInfo& info = member.info();
@@ -51,7 +62,7 @@ void describe_member(const ConsumerMember& member, const Topics& topics, ArenaCo
                            [&](const std::string& topic) { return copy.text(topic); });
   }
   answer.subscribed_topic_regex = copy.text(info.regex);
-  answer.assignment = rows_of(member.current().assigned, topics, copy);
+  answer.assignment = rows_of(held_by(member), topics, copy);
   answer.target_assignment = rows_of(member.target(), topics, copy);
   answer.member_type = kConsumerMember;
 }

@@ -261,7 +261,8 @@ void ConsumerGroups::retry_later(Group& group) {
 void ConsumerGroups::on_rewrite_due(Group& group) {
   ConsumerGroup& consumer = *group.consumer;
   if (!consumer.needs_rewrite) return;
-  if (consumer.last_write != nullptr) return retry_later(group);
+  // A group that is being deleted must not come back behind its tombstones.
+  if (consumer.last_write != nullptr || group.is(GroupState::dead)) return retry_later(group);
   Write& write = write_to(group);
   write.rewrite = true;
   for (const std::string& id : consumer.lost_tombstones) {

@@ -67,6 +67,9 @@ TEST(ConsumerGroup, PartitionsChangeHandsOneAfterTheOther) {
   ASSERT_TRUE(told->assigned());
   EXPECT_EQ(told->epoch(), 3) << "not before it has given back";
   const Parts kept = *told->assigned();
+  EXPECT_NE(world.snapshot().find("\nb i=- r=- e=3 client /127.0.0.1 x= n=t, t:2,3, | t:2, |"),
+            std::string::npos)
+      << world.snapshot();
   EXPECT_EQ(world.alive("c", 4)->assigned(), std::nullopt);
   EXPECT_EQ(world.owns("b", 3, kept)->epoch(), 4);
   EXPECT_EQ(world.alive("a", 3)->epoch(), 4) << "it has nothing to give back";
