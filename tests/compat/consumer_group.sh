@@ -23,11 +23,11 @@ client() { timeout 200 python3 "$compat/clients/consumer_group.py" "$bootstrap" 
 
 declare -A input pid
 join() { # join NAME: a member that says what it does in $work/NAME
-  mkfifo "$work/$1.in"
+  mkfifo "$work/in.$1"
   python3 "$compat/clients/consumer_group.py" "$bootstrap" member group events \
-    <"$work/$1.in" >"$work/$1" 2>"$work/$1.err" &
+    <"$work/in.$1" >"$work/$1" 2>"$work/err.$1" &
   pid[$1]=$!
-  exec {fd}>"$work/$1.in"
+  exec {fd}>"$work/in.$1"
   input[$1]=$fd
 }
 leave() {
