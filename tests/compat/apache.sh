@@ -70,7 +70,7 @@ expect "weir counts the same lag" 250 "$(lag_of analytics)"
 expect "a group of the consumer protocol reads" 250 \
   "$(consume 250 modern --from-beginning --command-property group.protocol=consumer)"
 expect "its lag" 0 "$(sum_of modern 6)"
-expect "its type" "modern" "$(groups --list --type consumer | xargs)"
+expect "its type" "Consumer" "$(groups --list --type consumer | awk '$1 == "modern" { print $2 }')"
 expect "it has ended" 1 "$(groups --describe --group modern --state 2>/dev/null | grep -c 'Empty')"
 groups --delete --group modern | grep -q 'successful' || die "delete the group"
 groups --delete --group audit | grep -q 'successful' || die "delete the group"
