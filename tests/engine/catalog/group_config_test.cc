@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/model/limits.h"
 #include "tests/engine/catalog/catalog_support.h"
 
@@ -84,6 +86,72 @@ TEST(GroupConfig, ToTheByteAndBack) {
   }
   bytes[1] = std::byte{1};
   EXPECT_FALSE(decode_changes(bytes)) << "flags";
+}
+
+class GroupConfigLogTest : public testing::Test {
+ protected:
+  void SetUp() override { start(); }
+  void TearDown() override { world.run_for(kTestSecond); }  // the last frontier may be on its way
+  void start() {
+    Settings settings;
+    settings.group_settings = kSettings;
+    node = std::make_unique<TestNode>(world, settings);
+    ASSERT_TRUE(node->start());
+  }
+  void restart() {
+    ASSERT_TRUE(node->stop());
+    node.reset();
+    world.crash(io::sim::CrashKind::power_cut);
+    world.restart(2);
+    start();
+  }
+  static void fill(ChangeRequest& request, std::string group_id, std::string_view session) {
+    request.kind = ChangeRequest::Kind::alter_group_config;
+    request.name = std::move(group_id);
+    request.ops = {set(kGroupSessionTimeout, session)};
+  }
+  ErrorCode change(std::string group_id, std::string_view session) {
+    ChangeRequest request;
+    fill(request, std::move(group_id), session);
+    EXPECT_TRUE(node->change(request));
+    return request.error;
+  }
+
+  io::sim::SimWorld world{1, {.core_count = 2}};
+  std::unique_ptr<TestNode> node;
+};
+
+TEST_F(GroupConfigLogTest, SettingsAreThereAfterARestart) {
+  EXPECT_EQ(change("a", "50000"), ErrorCode::none);
+  EXPECT_EQ(change("b", "51000"), ErrorCode::none);
+  EXPECT_EQ(change("b", "70000"), ErrorCode::invalid_config);
+  ChangeRequest removal;
+  fill(removal, "a", "50000");
+  removal.ops[0].kind = static_cast<int8_t>(ConfigOpKind::remove);
+  EXPECT_TRUE(node->change(removal));
+  for (int i = 0; i < 3; ++i, restart()) {
+    for (uint16_t core = 0; core < 2; ++core) {
+      const Catalog& catalog = node->catalog(core);
+      EXPECT_EQ(catalog.group_configs().size(), 1u);
+      EXPECT_TRUE(catalog.group_overrides("a").empty());
+      EXPECT_EQ(catalog.group_overrides("b").find(kGroupSessionTimeout)->second, "51000");
+    }
+  }
+}
+
+TEST_F(GroupConfigLogTest, ThereIsALimitOfGroups) {
+  std::vector<ChangeRequest> requests(model::kGroupConfigsMax + 1);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    fill(requests[i], std::to_string(i), "50000");
+    node->send(requests[i]);
+  }
+  const auto done = [&] {
+    return std::ranges::none_of(requests, [](const auto& request) { return request.away(); });
+  };
+  EXPECT_TRUE(world.run_until(done, 100 * kTestSecond));
+  EXPECT_EQ(requests[requests.size() - 2].error, ErrorCode::none);
+  EXPECT_EQ(requests.back().error, ErrorCode::policy_violation);
+  EXPECT_EQ(change("0", "60000"), ErrorCode::none) << "one that has some already";
 }
 
 }  // namespace

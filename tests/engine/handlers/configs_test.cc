@@ -8,6 +8,7 @@
 #include "engine/wire/messages/alter_configs.h"
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/incremental_alter_configs.h"
+#include "engine/wire/messages/list_config_resources.h"
 #include "tests/engine/handlers/admin_broker.h"
 
 namespace weir::handlers {
@@ -225,6 +226,12 @@ TEST_F(ConfigsTest, Groups) {
   EXPECT_EQ(alter(32, "g", {{0, "consumer.heartbeat.interval.ms", "x"}}), 40);
   EXPECT_EQ(alter(32, "g", {{0, kSession, "60000"}}, true), 0);  // validate only
   EXPECT_EQ(shown(32, "g", kSession).substr(0, 7), "50000/8");
+  int8_t group_type = 32;
+  const auto listed = client->call<wire::ListConfigResourcesResponse>(
+      wire::ListConfigResourcesRequest{.resource_types = {&group_type, 1}}, 1);
+  ASSERT_EQ(listed.config_resources.size(), 1u);
+  EXPECT_EQ(listed.config_resources[0].resource_name, "g");
+  EXPECT_EQ(listed.config_resources[0].resource_type, 32);
   EXPECT_EQ(alter(32, "g", {{1, kSession, std::nullopt}}), 0);
   EXPECT_TRUE(broker->catalog_of(1).group_configs().empty());
 }
