@@ -41,12 +41,14 @@ class UniformAssignor {
     base::Uuid id;
     std::vector<size_t> subscribers{};
     std::vector<size_t> owners{};  // of each partition
+    size_t seen_in = 0;            // search
   };
   struct Member {
     size_t input_index = 0;
     std::vector<size_t> topics{};
     std::map<size_t, std::vector<int32_t>> partitions{};  // by topic
     size_t load = 0;
+    size_t seen_in = 0;  // search
   };
   struct Step {  // on the way of a search: `member` may take one of `topic` from `from`
     size_t from = kNobody;
@@ -171,6 +173,7 @@ class UniformAssignor {
   // goes that way; then no other distribution is more even. The work is bounded: what is left when
   // it is used up is correct, if less even.
   void balance() {
+    steps_.resize(members_.size());
     std::vector<size_t> order(members_.size());
     std::iota(order.begin(), order.end(), size_t{0});
     for (bool moved = true; moved && work_ < kAssignorWorkMax;) {
@@ -186,24 +189,24 @@ class UniformAssignor {
   // One partition less for m, if there is somebody to take it.
   bool relieve(size_t m) {
     if (members_[m].load < 2) return false;
-    std::vector<Step> steps(members_.size());
-    std::vector<bool> member_seen(members_.size());
-    std::vector<bool> topic_seen(topics_.size());
+    ++search_;
     std::deque<size_t> queue{m};
-    member_seen[m] = true;
+    members_[m].seen_in = search_;
+    steps_[m] = {};
     while (!queue.empty()) {
       const size_t from = queue.front();
       queue.pop_front();
       for (const auto& [topic, partitions] : members_[from].partitions) {
-        if (partitions.empty() || topic_seen[topic]) continue;
-        topic_seen[topic] = true;
+        ++work_;
+        if (partitions.empty() || topics_[topic].seen_in == search_) continue;
+        topics_[topic].seen_in = search_;
         for (const size_t to : topics_[topic].subscribers) {
           ++work_;
-          if (member_seen[to]) continue;
-          member_seen[to] = true;
-          steps[to] = {.from = from, .topic = topic};
+          if (members_[to].seen_in == search_) continue;
+          members_[to].seen_in = search_;
+          steps_[to] = {.from = from, .topic = topic};
           if (members_[to].load + 2 <= members_[m].load) {
-            shift(to, steps);
+            shift(to);
             return true;
           }
           queue.push_back(to);
@@ -213,9 +216,9 @@ class UniformAssignor {
     return false;
   }
 
-  void shift(size_t to, const std::vector<Step>& steps) {
-    while (steps[to].from != kNobody) {
-      const Step& step = steps[to];
+  void shift(size_t to) {
+    while (steps_[to].from != kNobody) {
+      const Step& step = steps_[to];
       give(step.topic, take(step.topic, step.from), to);
       to = step.from;
     }
@@ -225,6 +228,8 @@ class UniformAssignor {
   std::vector<Topic> topics_;
   std::vector<Member> members_;
   std::map<base::Uuid, size_t> index_of_;
+  std::vector<Step> steps_;  // of a member seen in this search
+  size_t search_ = 0;
   size_t work_ = 0;
 };
 

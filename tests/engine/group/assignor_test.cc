@@ -200,6 +200,19 @@ TEST(UniformAssignor, EvensOutOverOthers) {
   for (const Assignment& assignment : result) EXPECT_EQ(partition_count(assignment), 2u);
 }
 
+// A large group whose members agree on nothing.
+TEST(UniformAssignor, ManyMembersOfManyMinds) {
+  World world;
+  base::RandomStream random(1);
+  for (size_t t = 0; t < 200; ++t) world.set_topic(t, 60);
+  for (size_t m = 0; m < 1'500; ++m) {
+    World::Member& member = world.members.emplace_back();
+    member.id = "m" + std::to_string(m);
+    while (member.topics.size() < 40) member.topics.insert(random.below(200));
+  }
+  expect_valid(world, assign_uniform(world.input()));
+}
+
 TEST(UniformAssignor, NobodyAndNothing) {
   EXPECT_TRUE(assign_uniform({}).empty());
   World world;
