@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "engine/broker/catalog_topics.h"
 #include "io/base/units.h"
 
 namespace weir::broker {
@@ -110,11 +111,8 @@ base::Status Config::unknown_setting(std::string_view name) const {
 base::Status Config::finish() {
   convert_time_units();
   CHECK_OK(catalog::check_topic_config(catalog.topic_defaults));
-  if (group.min_session_timeout_ms > group.max_session_timeout_ms) {
-    return base::error(0, fmt::format("group.min.session.timeout.ms ({}) must not be greater than "
-                                      "group.max.session.timeout.ms ({})",
-                                      group.min_session_timeout_ms, group.max_session_timeout_ms));
-  }
+  CHECK_OK(group.check());
+  catalog.group_settings = group_settings_of(group);
   if (server.data_dir.empty() || server.data_dir.find(',') != std::string::npos) {
     return base::error(
         0, fmt::format("Invalid value '{}' for setting log.dirs: allowed is one directory",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/broker/boot.h"
+#include "engine/broker/catalog_topics.h"
 #include "engine/broker/config.h"
 #include "engine/broker/http.h"
 #include "engine/broker/metrics.h"
@@ -81,6 +82,7 @@ class Core : private catalog::CatalogListener {
     log::BatchValidator validator;
     std::vector<model::SettingInfo> settings;
     OffsetsLog offsets_log;
+    CatalogTopics topics;
     group::GroupCoordinator groups;
     handlers::QuotaBuckets quota_buckets;
     GroupPositions positions;

@@ -17,6 +17,7 @@ Catalog::Catalog(const Settings& settings, uint16_t core_count, const CatalogIma
   for (const Change& change : image.changes) {
     if (change.kind == ChangeKind::create_topic) create(change);
     if (change.kind == ChangeKind::set_client_quotas) set_client_quotas(change);
+    if (change.kind == ChangeKind::set_group_config) set_group_overrides(change);
   }
 }
 
@@ -52,6 +53,10 @@ CatalogImage Catalog::image() const {
     image.changes.push_back({.kind = ChangeKind::set_client_quotas,
                              .quota_entity = entity,
                              .quotas = values});
+  }
+  for (const auto& [group_id, overrides] : group_configs_) {
+    image.changes.push_back(
+        {.kind = ChangeKind::set_group_config, .name = group_id, .overrides = overrides});
   }
   for (const auto& [serial, topic] : by_serial_) {
     image.changes.push_back({.kind = ChangeKind::create_topic,
@@ -133,6 +138,20 @@ void Catalog::set_client_quotas(const Change& change) {
   } else {
     client_quotas_.insert_or_assign(change.quota_entity, change.quotas);
   }
+}
+
+void Catalog::set_group_overrides(const Change& change) {
+  if (change.overrides.empty()) {
+    group_configs_.erase(change.name);
+  } else {
+    group_configs_.insert_or_assign(change.name, change.overrides);
+  }
+}
+
+const Overrides& Catalog::group_overrides(std::string_view group_id) const {
+  static const Overrides none;
+  const auto found = group_configs_.find(group_id);
+  return found == group_configs_.end() ? none : found->second;
 }
 
 Topic& Catalog::topic_of(model::TopicSerial serial) {

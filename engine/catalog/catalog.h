@@ -93,6 +93,10 @@ class Catalog {
     return scope == BrokerScope::this_broker ? broker_overrides_ : cluster_overrides_;
   }
   const ClientQuotas& client_quotas() const { return client_quotas_; }
+  // Settings of single groups, by group id; a group need not exist to have some.
+  const GroupConfigs& group_configs() const { return group_configs_; }
+  // Of one group; empty when it has none.
+  const Overrides& group_overrides(std::string_view group_id) const;
   // Defaults of topics with these overrides applied.
   const TopicConfig& topic_defaults() const { return topic_defaults_; }
 
@@ -112,6 +116,7 @@ class Catalog {
   // Serials of the topics whose effective values changed, ascending.
   std::vector<model::TopicSerial> set_broker_overrides(const Change& change);
   void set_client_quotas(const Change& change);
+  void set_group_overrides(const Change& change);
 
  private:
   Topic& topic_of(model::TopicSerial serial);
@@ -129,6 +134,7 @@ class Catalog {
   Overrides broker_overrides_;
   Overrides cluster_overrides_;
   ClientQuotas client_quotas_;
+  GroupConfigs group_configs_;
   TopicConfig topic_defaults_;
 };
 

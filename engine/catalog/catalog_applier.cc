@@ -69,6 +69,9 @@ Done CatalogApplier::apply(const Change& change) {
     case ChangeKind::set_client_quotas:
       catalog_.set_client_quotas(change);
       return Done::now;
+    case ChangeKind::set_group_config:
+      catalog_.set_group_overrides(change);
+      return Done::now;
     case ChangeKind::reserve: return Done::now;  // core 0's own business
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));

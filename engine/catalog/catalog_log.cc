@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/catalog/group_config.h"
 #include "engine/model/limits.h"
 #include "io/base/assert.h"
 #include "io/base/bytes.h"
@@ -153,6 +154,13 @@ class ImageBuilder {
           quotas_.insert_or_assign(std::move(change.quota_entity), std::move(change.quotas));
         }
         return true;
+      case ChangeKind::set_group_config:
+        if (change.overrides.empty()) {
+          groups_.erase(change.name);
+        } else {
+          groups_.insert_or_assign(std::move(change.name), std::move(change.overrides));
+        }
+        return true;
       case ChangeKind::reserve:
         next_serial_ = std::max(next_serial_, change.next_serial);
         next_producer_id_ = std::max(next_producer_id_, change.next_producer_id);
@@ -176,6 +184,11 @@ class ImageBuilder {
                                .quota_entity = entity,
                                .quotas = std::move(values)});
     }
+    for (auto& [group_id, overrides] : groups_) {
+      image.changes.push_back({.kind = ChangeKind::set_group_config,
+                               .name = group_id,
+                               .overrides = std::move(overrides)});
+    }
     for (auto& [serial, change] : topics_) image.changes.push_back(std::move(change));
     return image;
   }
@@ -183,6 +196,7 @@ class ImageBuilder {
  private:
   std::map<model::TopicSerial, Change> topics_;
   std::array<Overrides, 2> broker_;
+  GroupConfigs groups_;
   ClientQuotas quotas_;
   model::TopicSerial next_serial_{1};
   model::ProducerId next_producer_id_{0};

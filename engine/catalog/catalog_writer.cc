@@ -24,6 +24,9 @@ std::string touch_key(const QuotaEntity& entity) {
                      static_cast<int>(entity.client_id_kind), entity.client_id);
 }
 
+// Of a group, apart from both.
+std::string touch_key(std::string_view group_id) { return fmt::format("//{}", group_id); }
+
 }  // namespace
 
 CatalogWriter::CatalogWriter(io::CoreIo& core, const Catalog& catalog, const CatalogStore& store)
@@ -96,6 +99,7 @@ void CatalogWriter::take_batch() {
   touched_.clear();
   batch_partitions_ = 0;
   batch_entities_ = 0;
+  batch_groups_ = 0;
   while (!queue_.empty() && batch_.size() < model::kCatalogBatchChangesMax &&
          !conflicts(queue_.front())) {
     const Item item = queue_.front();
@@ -121,6 +125,9 @@ bool CatalogWriter::conflicts(const Item& item) const {
   if (request.kind == ChangeRequest::Kind::alter_client_quotas) {
     return touched_.contains(touch_key(request.quota_entity));
   }
+  if (request.kind == ChangeRequest::Kind::alter_group_config) {
+    return touched_.contains(touch_key(request.name));
+  }
   if (!request.id.is_zero()) {
     const Topic* topic = catalog_.find(request.id);
     return topic != nullptr && touched_.contains(collision_key(topic->name));
@@ -138,6 +145,7 @@ Verdict CatalogWriter::prepare(ChangeRequest& request) {
     case ChangeRequest::Kind::alter_topic_config: return prepare_topic_config(request);
     case ChangeRequest::Kind::alter_broker_config: return prepare_broker_config(request);
     case ChangeRequest::Kind::alter_client_quotas: return prepare_quotas(request);
+    case ChangeRequest::Kind::alter_group_config: return prepare_group_config(request);
   }
   UNREACHABLE("change request kind {}", static_cast<int>(request.kind));
 }
@@ -244,6 +252,27 @@ Verdict CatalogWriter::prepare_broker_config(ChangeRequest& request) {
   change.scope = request.scope;
   change.overrides = std::move(overrides);
   touched_.insert("");  // what any other change of the batch is checked against: ends the batch
+  return {};
+}
+
+Verdict CatalogWriter::prepare_group_config(ChangeRequest& request) {
+  const Overrides& current = catalog_.group_overrides(request.name);
+  Overrides overrides = request.replace ? Overrides{} : current;
+  Verdict verdict =
+      alter_group_overrides(catalog_.settings().group_settings, request.ops, overrides);
+  if (!verdict.ok()) return verdict;
+  if (overrides == current) return {};
+  if (current.empty() &&
+      catalog_.group_configs().size() + batch_groups_ >= model::kGroupConfigsMax) {
+    return refuse(ErrorCode::policy_violation,
+                  fmt::format("This broker keeps settings of {} groups at most",
+                              model::kGroupConfigsMax));
+  }
+  if (current.empty()) ++batch_groups_;
+  Change& change = add_change(ChangeKind::set_group_config);
+  change.name = request.name;
+  change.overrides = std::move(overrides);
+  touched_.insert(touch_key(request.name));
   return {};
 }
 

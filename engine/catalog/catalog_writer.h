@@ -95,6 +95,7 @@ class CatalogWriter {
   Verdict prepare_topic_config(ChangeRequest& request);
   Verdict prepare_broker_config(ChangeRequest& request);
   Verdict prepare_quotas(ChangeRequest& request);
+  Verdict prepare_group_config(ChangeRequest& request);
   Verdict prepare_block(ProducerIdBlock& block);
   Change& add_change(ChangeKind kind);
   void append();
@@ -124,6 +125,7 @@ class CatalogWriter {
   std::unordered_set<std::string> touched_;  // collision keys of the batch's topics; entities
   int64_t batch_partitions_ = 0;             // that the batch adds
   size_t batch_entities_ = 0;                // with their first quotas in the batch
+  size_t batch_groups_ = 0;                  // with their first settings in the batch
   std::vector<std::byte> record_;
   std::vector<std::unique_ptr<ApplyUpdate>> updates_;  // one per core
   uint16_t outstanding_ = 0;                           // updates not yet back

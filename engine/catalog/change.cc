@@ -110,6 +110,7 @@ uint8_t flags_of(const Change& change) {
     case ChangeKind::set_partition_count:
     case ChangeKind::set_topic_config:
     case ChangeKind::set_client_quotas:
+    case ChangeKind::set_group_config:
     case ChangeKind::reserve: return 0;
   }
   UNREACHABLE("change kind {}", static_cast<int>(change.kind));
@@ -135,6 +136,10 @@ void encode_body(const Change& change, Writer& writer) {
       return;
     case ChangeKind::set_broker_config: writer.overrides(change.overrides); return;
     case ChangeKind::set_client_quotas: writer.quotas(change); return;
+    case ChangeKind::set_group_config:
+      writer.text(change.name);
+      writer.overrides(change.overrides);
+      return;
     case ChangeKind::reserve:
       writer.integer(change.next_serial.value());
       writer.integer(change.next_producer_id.value());
@@ -173,6 +178,9 @@ bool decode_body(base::ByteReader& reader, uint8_t flags, Change& change) {
       change.scope = static_cast<BrokerScope>(flags);
       return flags <= 1 && read_overrides(reader, change.overrides);
     case ChangeKind::set_client_quotas: return flags == 0 && read_quotas(reader, change);
+    case ChangeKind::set_group_config:
+      change.name = read_text(reader);
+      return flags == 0 && !change.name.empty() && read_overrides(reader, change.overrides);
     case ChangeKind::reserve:
       change.next_serial = model::TopicSerial(reader.read_le<uint32_t>());
       change.next_producer_id = model::ProducerId(reader.read_le<int64_t>());

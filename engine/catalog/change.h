@@ -16,6 +16,7 @@
 //        set_broker_config   overrides
 //        set_client_quotas   u8 kind of user (0 absent, 1 any, 2 named), text user, the same of the
 //                            client id, u32 count, then (text key, f64 value) sorted by key
+//        set_group_config    text group id, overrides
 //        reserve             u32 next topic serial, i64 next producer id
 //
 // text: u16 size, bytes. overrides: u32 count, then (text name, text value) sorted by name; always
@@ -43,6 +44,7 @@ enum class ChangeKind : uint8_t {
   set_broker_config = 5,
   reserve = 6,
   set_client_quotas = 7,
+  set_group_config = 8,
 };
 
 enum class BrokerScope : uint8_t { every_broker = 0, this_broker = 1 };
@@ -51,11 +53,11 @@ struct Change {
   ChangeKind kind = ChangeKind::reserve;
   model::TopicSerial serial{};  // of the topic
   base::Uuid id{};              // create_topic
-  std::string name{};           // create_topic
+  std::string name{};           // create_topic; set_group_config: of the group
   int32_t partition_count = 0;  // create_topic, set_partition_count: the new total
   bool internal = false;        // create_topic
   BrokerScope scope = BrokerScope::every_broker;  // set_broker_config
-  Overrides overrides{};                 // create_topic, set_topic_config, set_broker_config
+  Overrides overrides{};                 // create_topic, set_*_config; of a group empty: none left
   QuotaEntity quota_entity{};            // set_client_quotas
   QuotaValues quotas{};                  // set_client_quotas; empty: none are left
   model::TopicSerial next_serial{};      // reserve
@@ -64,8 +66,8 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// What rebuilds a catalog: topics in the order of their serials, broker overrides, quotas; and the
-// counters.
+// What rebuilds a catalog: topics in the order of their serials, overrides of the broker and of
+// groups, quotas; and the counters.
 struct CatalogImage {
   std::vector<Change> changes;            // no `reserve`
   model::TopicSerial next_serial{1};      // first serial never given away

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "engine/catalog/group_config.h"
 #include "engine/catalog/topic_config.h"
 #include "engine/model/limits.h"
 #include "engine/model/setting.h"
@@ -22,6 +24,8 @@ struct Settings {
 
   // Defaults of all topics: described by TopicConfig under the names of its synonyms.
   TopicConfig topic_defaults{};
+  // What groups may set for themselves: made of the group coordinator's settings.
+  std::vector<GroupSetting> group_settings{};
 
   static constexpr void describe(auto& setting, auto& s) {
     setting("auto.create.topics.enable", s.auto_create_topics_enable,

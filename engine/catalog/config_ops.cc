@@ -74,25 +74,6 @@ std::string subtract_from_list(std::string_view current, std::string_view remove
   return fmt::format("{}", fmt::join(parts, ","));
 }
 
-// Faults of the request itself, whatever the settings are.
-Verdict check_form(std::span<const ConfigOp> ops) {
-  std::set<std::string_view> seen;
-  for (const ConfigOp& op : ops) {
-    if (op.kind < 0 || op.kind > static_cast<int8_t>(ConfigOpKind::subtract)) {
-      return refuse(ErrorCode::invalid_request,
-                    fmt::format("Unknown operation {} for config {}", op.kind, op.name));
-    }
-    if (!seen.insert(op.name).second) {
-      return refuse(ErrorCode::invalid_request, fmt::format("Config {} is named twice", op.name));
-    }
-    if (op.kind != static_cast<int8_t>(ConfigOpKind::remove) && !op.value) {
-      return refuse(ErrorCode::invalid_request,
-                    fmt::format("Null value for config {}, which only a delete may have", op.name));
-    }
-  }
-  return {};
-}
-
 Verdict apply_op(const ConfigOp& op, const Target& target, Overrides& overrides) {
   const auto kind = static_cast<ConfigOpKind>(op.kind);
   const auto current = overrides.find(op.name);
@@ -150,9 +131,27 @@ Verdict check_topic_overrides(const TopicConfig& defaults, const Overrides& over
 
 Verdict refuse(ErrorCode error, std::string message) { return {error, std::move(message)}; }
 
+Verdict check_config_ops(std::span<const ConfigOp> ops) {
+  std::set<std::string_view> seen;
+  for (const ConfigOp& op : ops) {
+    if (op.kind < 0 || op.kind > static_cast<int8_t>(ConfigOpKind::subtract)) {
+      return refuse(ErrorCode::invalid_request,
+                    fmt::format("Unknown operation {} for config {}", op.kind, op.name));
+    }
+    if (!seen.insert(op.name).second) {
+      return refuse(ErrorCode::invalid_request, fmt::format("Config {} is named twice", op.name));
+    }
+    if (op.kind != static_cast<int8_t>(ConfigOpKind::remove) && !op.value) {
+      return refuse(ErrorCode::invalid_request,
+                    fmt::format("Null value for config {}, which only a delete may have", op.name));
+    }
+  }
+  return {};
+}
+
 Verdict alter_topic_overrides(const TopicConfig& defaults, std::span<const ConfigOp> ops,
                               Overrides& overrides) {
-  if (Verdict verdict = check_form(ops); !verdict.ok()) return verdict;
+  if (Verdict verdict = check_config_ops(ops); !verdict.ok()) return verdict;
   Overrides changed = overrides;
   for (const ConfigOp& op : ops) {
     if (is_removed_topic_setting(op.name)) continue;
@@ -176,7 +175,7 @@ Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<con
   const auto invalid = [](std::string message) {
     return refuse(ErrorCode::invalid_request, std::move(message));
   };
-  if (Verdict verdict = check_form(ops); !verdict.ok()) return verdict;
+  if (Verdict verdict = check_config_ops(ops); !verdict.ok()) return verdict;
   Overrides changed = overrides;
   for (const ConfigOp& op : ops) {
     TargetFinder finder{.name = op.name, .by_synonym = true};

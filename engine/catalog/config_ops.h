@@ -34,6 +34,9 @@ struct Verdict {
 
 Verdict refuse(model::ErrorCode error, std::string message);
 
+// Faults of the request itself, whatever the settings are.
+Verdict check_config_ops(std::span<const ConfigOp> ops);
+
 // All ops or none: on success `overrides` is the new set, and its values are valid together.
 Verdict alter_topic_overrides(const TopicConfig& defaults, std::span<const ConfigOp> ops,
                               Overrides& overrides);

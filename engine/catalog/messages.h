@@ -28,12 +28,13 @@ class ChangeRequest : public io::Message {
     alter_topic_config,
     alter_broker_config,
     alter_client_quotas,
+    alter_group_config,
   };
 
   // in
   Kind kind = Kind::create_topic;
-  std::string name;                              // of the topic; empty for alter_broker_config and
-                                                 // alter_client_quotas
+  std::string name;                              // of the topic or, alter_group_config, the group;
+                                                 // empty for brokers and quotas
   base::Uuid id;                                 // delete_topic: the topic of that id, unless zero
   int32_t partition_count = 0;                   // create_topic, create_partitions: the new total
   Overrides overrides;                           // create_topic

@@ -289,7 +289,8 @@ void Group::forget_members() {
 }
 
 size_t Group::memory_size() const {
-  return kGroupCost + 2 * id_.size() + members_memory_ + offsets.memory_size();
+  return kGroupCost + 2 * id_.size() + members_memory_ + offsets.memory_size() +
+         (consumer ? consumer->memory_size() : 0);
 }
 
 void Group::count_protocols(const Member& member, int by) {

@@ -1,13 +1,15 @@
 #pragma once
-// Group: one classic group: its state, members, votes, offsets. Lives on its home core, in
-// GroupTable. It keeps its own invariants and knows neither log nor clients; Membership and Offsets
-// drive it.
+// Group: one group: its id, its offsets, and the state, members and votes of a classic group, or a
+// ConsumerGroup in their place. Lives on its home core, in GroupTable. It keeps its own invariants
+// and knows neither log nor clients; Membership, ConsumerGroups and Offsets drive it.
 //
 //   empty ──────────▶ preparing_rebalance ◀───────── stable
 //     ▲                 │        ▲   │                 ▲
 //     └─────────────────┘        │   ▼                 │
 //      (nobody joined)        completing_rebalance ────┘  (leader's plan is durable)
 //   any ──▶ dead: its tombstones are on their way
+//
+// A group with a ConsumerGroup is empty or dead here, whatever members that has.
 //
 // Invariants: a leader exists exactly when members do and is one of them; every member of
 // completing_rebalance and stable knows the protocol; generations only grow.
@@ -19,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/group/consumer_group.h"
 #include "engine/group/member.h"
 #include "engine/group/offset_store.h"
 #include "engine/model/error_code.h"
@@ -113,10 +116,16 @@ class Group : public base::ListHook {
   void restore_leader(std::string_view leader_id);
   void forget_members();  // nothing is parked
 
+  // Nobody is in it, of either protocol: it may be deleted, or become a group of the other kind.
+  bool is_empty() const {
+    return is(GroupState::empty) && !(consumer && consumer->member_count() > 0);
+  }
+
   size_t metadata_size() const { return metadata_size_; }  // protocols of all members
   size_t memory_size() const;
 
   OffsetStore offsets;
+  std::unique_ptr<ConsumerGroup> consumer;  // null: a classic group, or one of offsets only
   GroupTimeouts& timeouts() { return timeouts_; }
 
   // --- Membership's own

@@ -11,6 +11,8 @@ using model::ErrorCode;
 namespace {
 
 constexpr std::string_view kTypeClassic = "classic";
+constexpr std::string_view kTypeConsumer = "consumer";
+constexpr std::string_view kConsumerProtocolType = "consumer";
 constexpr int16_t kVersionGroupIdNotFound = 6;
 
 void describe(const Group& group, wire::DescribeGroupsResponse::Group& answer, ArenaCopy& copy) {
@@ -55,13 +57,15 @@ void describe_groups(const GroupTable& table, DescribeGroupsCall& call) {
     wire::DescribeGroupsResponse::Group& answer = *item.answer;
     answer.group_id = item.group_id;
     ArenaCopy copy(*call.arena);
-    if (const Group* group = table.find(item.group_id)) {
+    const Group* const group = table.find(item.group_id);
+    if (group != nullptr && !group->consumer) {
       describe(*group, answer, copy);
     } else {
       answer.group_state = name(GroupState::dead);
       if (call.api_version >= kVersionGroupIdNotFound) {
         answer.error_code = static_cast<int16_t>(ErrorCode::group_id_not_found);
-        answer.error_message = "The group does not exist.";
+        answer.error_message = group == nullptr ? "The group does not exist."
+                                                : "The group is not a classic group.";
       }
     }
     if (copy.ok()) continue;
@@ -75,9 +79,16 @@ void list_groups(GroupTable& table, ListGroupsCall& call) {
   const wire::ListGroupsRequest& request = *call.request;
   call.groups = {};
   call.error = ErrorCode::none;
-  if (!passes(request.types_filter, kTypeClassic)) return;
+  const auto type_of = [](const Group& group) {
+    return group.consumer ? kTypeConsumer : kTypeClassic;
+  };
+  const auto state_of = [](const Group& group) {
+    const bool is_dead = group.is(GroupState::dead);
+    return group.consumer && !is_dead ? name(group.consumer->state()) : name(group.state());
+  };
   const auto is_listed = [&](const Group& group) {
-    return passes(request.states_filter, name(group.state()));
+    return passes(request.types_filter, type_of(group)) &&
+           passes(request.states_filter, state_of(group));
   };
   size_t count = 0;
   table.for_each([&](Group& group) { count += is_listed(group) ? 1 : 0; });
@@ -88,9 +99,10 @@ void list_groups(GroupTable& table, ListGroupsCall& call) {
     if (!copy.ok() || !is_listed(group)) return;
     call.groups[next++] = {
         .group_id = copy.text(group.id()),
-        .protocol_type = copy.text(group.protocol_type().value_or("")),
-        .group_state = name(group.state()),
-        .group_type = kTypeClassic};
+        .protocol_type = group.consumer ? kConsumerProtocolType
+                                        : copy.text(group.protocol_type().value_or("")),
+        .group_state = state_of(group),
+        .group_type = type_of(group)};
   });
   if (copy.ok()) return;
   call.groups = {};

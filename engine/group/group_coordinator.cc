@@ -8,16 +8,18 @@ namespace weir::group {
 
 using model::ErrorCode;
 
-GroupCoordinator::GroupCoordinator(io::CoreIo& io, GroupLog& log, const GroupConfig& config)
+GroupCoordinator::GroupCoordinator(io::CoreIo& io, GroupLog& log, const Topics& topics,
+                                   const GroupConfig& config)
     : io_(io),
       table_(io, metrics_),
       log_writer_(io, log, metrics_),
       encoder_(log_writer_),
       pending_(table_),
       membership_(io, config, table_, log_writer_, encoder_, metrics_),
-      offsets_(io, config, table_, membership_, log_writer_, encoder_, pending_,
+      consumer_groups_(io, config, topics, table_, membership_, log_writer_, encoder_, metrics_),
+      offsets_(io, config, table_, membership_, consumer_groups_, log_writer_, encoder_, pending_,
                metrics_),
-      replay_(table_, membership_, pending_) {
+      replay_(table_, membership_, consumer_groups_, pending_) {
   io_.mailboxes.listen<&GroupCoordinator::on_call>(model::ports::kGroup, *this);
   io_.mailboxes.listen<&GroupCoordinator::on_list>(model::ports::kListGroups, *this);
   io_.mailboxes.listen<&GroupCoordinator::on_marker>(model::ports::kGroupMarker, *this);
@@ -33,6 +35,7 @@ void GroupCoordinator::replay_done() {
   serving_ = true;
   table_.for_each([&](Group& group) {
     membership_.start(group);
+    if (group.consumer) consumer_groups_.start(group);
     table_.forget_if_idle(group);
   });
   offsets_.start();
@@ -44,6 +47,7 @@ void GroupCoordinator::replay_done() {
 void GroupCoordinator::stop() {
   serving_ = false;
   membership_.stop();
+  consumer_groups_.stop();
   offsets_.stop();
 }
 
@@ -73,11 +77,16 @@ void GroupCoordinator::on_call(io::Message& message) {
   } else if (call.api == wire::ApiKey::offset_fetch) {
     offsets_.fetch(static_cast<OffsetFetchCall&>(call));
   } else if (call.api == wire::ApiKey::join_group) {
-    membership_.join(static_cast<JoinGroupCall&>(call));
+    join(static_cast<JoinGroupCall&>(call));
   } else if (call.api == wire::ApiKey::sync_group) {
     membership_.sync(static_cast<SyncGroupCall&>(call));
   } else if (call.api == wire::ApiKey::leave_group) {
-    membership_.leave(static_cast<LeaveGroupCall&>(call));
+    leave(static_cast<LeaveGroupCall&>(call));
+  } else if (call.api == wire::ApiKey::consumer_group_heartbeat) {
+    consumer_groups_.heartbeat(static_cast<ConsumerGroupHeartbeatCall&>(call));
+  } else if (call.api == wire::ApiKey::consumer_group_describe) {
+    consumer_groups_.describe(static_cast<ConsumerGroupDescribeCall&>(call));
+    io_.mailboxes.reply(call);
   } else if (call.api == wire::ApiKey::describe_groups) {
     describe_groups(table_, static_cast<DescribeGroupsCall&>(call));
     io_.mailboxes.reply(call);
@@ -88,6 +97,25 @@ void GroupCoordinator::on_call(io::Message& message) {
   } else {
     UNREACHABLE("api key {}", static_cast<int>(call.api));
   }
+}
+
+// A consumer group without members becomes a classic one for whoever joins it so.
+void GroupCoordinator::join(JoinGroupCall& call) {
+  Group* const group = table_.find(call.request->group_id);
+  if (group != nullptr && group->consumer && !group->is(GroupState::dead)) {
+    if (!group->is_empty()) {
+      return membership_.refuse(call, ErrorCode::inconsistent_group_protocol, "");
+    }
+    if (call.request->member_id.empty()) consumer_groups_.make_classic(*group);
+  }
+  membership_.join(call);
+}
+
+void GroupCoordinator::leave(LeaveGroupCall& call) {
+  Group* const group = table_.find(call.request->group_id);
+  const bool is_consumer = group != nullptr && group->consumer && !group->is(GroupState::dead);
+  if (is_consumer) return consumer_groups_.leave_group(call, *group);
+  membership_.leave(call);
 }
 
 void GroupCoordinator::on_list(io::Message& message) {
@@ -148,6 +176,13 @@ void GroupCoordinator::refuse(GroupCall& call) {
     }
   } else if (call.api == wire::ApiKey::describe_groups) {
     for (const DescribeItem& item : static_cast<DescribeGroupsCall&>(call).items) {
+      item.answer->group_id = item.group_id;
+      item.answer->error_code = error;
+    }
+  } else if (call.api == wire::ApiKey::consumer_group_heartbeat) {
+    set_error<ConsumerGroupHeartbeatCall>(call, error);
+  } else if (call.api == wire::ApiKey::consumer_group_describe) {
+    for (const auto& item : static_cast<ConsumerGroupDescribeCall&>(call).items) {
       item.answer->group_id = item.group_id;
       item.answer->error_code = error;
     }

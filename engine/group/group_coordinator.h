@@ -2,8 +2,8 @@
 // GroupCoordinator: the groups of one core, whole. Owned by broker::Core, which feeds it the stored
 // batches of the core's partitions of __consumer_offsets, then lets it serve.
 //
-//   GroupCoordinator coordinator(io, group_log, config);   listens on kGroup, kListGroups
-//                                                          and kGroupMarker
+//   GroupCoordinator coordinator(io, group_log, topics, config);   listens on kGroup, kListGroups
+//                                                                  and kGroupMarker
 //   coordinator.replay(partition, batches);                 every stored chunk, in order
 //   coordinator.replay_done();                              serves from here on
 //   …
@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "engine/group/config.h"
+#include "engine/group/consumer_groups.h"
 #include "engine/group/group_log.h"
 #include "engine/group/group_table.h"
 #include "engine/group/log_writer.h"
@@ -33,8 +34,8 @@ namespace weir::group {
 
 class GroupCoordinator {
  public:
-  // config and log outlive it; dynamic settings take effect when config changes.
-  GroupCoordinator(io::CoreIo& io, GroupLog& log, const GroupConfig& config);
+  // config, topics and log outlive it; dynamic settings take effect when config changes.
+  GroupCoordinator(io::CoreIo& io, GroupLog& log, const Topics& topics, const GroupConfig& config);
   GroupCoordinator(const GroupCoordinator&) = delete;
   GroupCoordinator& operator=(const GroupCoordinator&) = delete;
 
@@ -70,6 +71,8 @@ class GroupCoordinator {
   void on_call(io::Message& message);
   void on_list(io::Message& message);
   void on_marker(io::Message& message);
+  void join(JoinGroupCall& call);
+  void leave(LeaveGroupCall& call);
   void refuse(GroupCall& call);
 
   io::CoreIo& io_;
@@ -79,6 +82,7 @@ class GroupCoordinator {
   RecordEncoder encoder_;
   PendingOffsets pending_;
   Membership membership_;
+  ConsumerGroups consumer_groups_;
   Offsets offsets_;
   Replay replay_;
   bool serving_ = false;

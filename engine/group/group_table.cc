@@ -40,10 +40,12 @@ Group& GroupTable::insert(std::string_view group_id, model::PartitionIndex parti
 void GroupTable::account(Group& group) {
   const size_t size = group.memory_size();
   memory_size_ = memory_size_ - group.counted_memory + size;
-  metrics_.members = metrics_.members - group.counted_members + group.member_count();
+  const size_t members =
+      group.member_count() + (group.consumer ? group.consumer->member_count() : 0);
+  metrics_.members = metrics_.members - group.counted_members + members;
   metrics_.offsets = metrics_.offsets - group.counted_offsets + group.offsets.value_count();
   group.counted_memory = size;
-  group.counted_members = group.member_count();
+  group.counted_members = members;
   group.counted_offsets = group.offsets.value_count();
 }
 
@@ -55,9 +57,8 @@ bool GroupTable::has_room(size_t size) {
 
 void GroupTable::forget_if_idle(Group& group) {
   account(group);
-  const bool idle = group.is(GroupState::empty) && group.member_count() == 0 &&
-                    group.pending_count() == 0 && group.offsets.empty() && !group.on_log &&
-                    group.writes_in_flight == 0;
+  const bool idle = group.is_empty() && group.member_count() == 0 && group.pending_count() == 0 &&
+                    group.offsets.empty() && !group.on_log && group.writes_in_flight == 0;
   if (idle) erase(group);
 }
 

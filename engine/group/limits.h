@@ -21,6 +21,23 @@ inline constexpr size_t kMemberMetadataSizeMax = size_t{1} << 20;
 inline constexpr size_t kAssignmentsSizeMax = size_t{16} << 20;
 inline constexpr size_t kGroupMetadataSizeMax = size_t{16} << 20;
 
+// What one member of a consumer group (KIP-848) may say: its id, topics it names, a regular
+// expression, topics and partitions it lists as its own.
+inline constexpr size_t kMemberIdSizeMax = 1024;
+inline constexpr size_t kSubscribedTopicsMax = 10'000;
+inline constexpr size_t kRegexSizeMax = 4096;
+inline constexpr size_t kOwnedPartitionsMax = 100'000;
+inline constexpr size_t kRegexesPerGroupMax = 256;
+
+// Memory a compiled regular expression may take, and that of its matching.
+inline constexpr int64_t kRegexMemoryMax = int64_t{1} << 20;
+
+// Longest time between two assignments that may be set.
+inline constexpr int32_t kAssignmentIntervalMsMax = 15'000;
+
+// Steps of the search for the most even distribution, where subscriptions differ: about 50 ms.
+inline constexpr size_t kAssignorWorkMax = 10'000'000;
+
 // Groups, members and committed offsets of one core, estimated. Past it whatever would grow them is
 // refused.
 inline constexpr size_t kMemorySizeMax = size_t{512} << 20;
@@ -30,6 +47,7 @@ inline constexpr size_t kGroupCost = 1024;
 inline constexpr size_t kMemberCost = 768;
 inline constexpr size_t kPendingMemberCost = 320;
 inline constexpr size_t kOffsetCost = 192;
+inline constexpr size_t kTextCost = 64;
 
 // A batch of the group log is closed before a write that would take it over this; one write stays
 // in one batch, however large.

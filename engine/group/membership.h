@@ -38,6 +38,8 @@ class Membership final : public GroupTimeouts {
   void heartbeat(HeartbeatCall& call);
   void leave(LeaveGroupCall& call);
 
+  void refuse(JoinGroupCall& call, model::ErrorCode error, std::string_view member_id);
+
   // The member has shown that it is alive.
   void touch(Member& member);
   // After a restart: members have a full session timeout to show up.
@@ -101,7 +103,6 @@ class Membership final : public GroupTimeouts {
                              const wire::NullableString& instance_id, bool& removed);
 
   // --- answers
-  void refuse(JoinGroupCall& call, model::ErrorCode error, std::string_view member_id);
   void refuse(SyncGroupCall& call, model::ErrorCode error);
   void answer_join(JoinGroupCall& call, const Group& group, const Member& member,
                    std::string_view leader_id, bool with_members, bool skip_assignment);

@@ -11,6 +11,8 @@
 
 #include "engine/group/log_writer.h"
 #include "engine/model/error_code.h"
+#include "engine/wire/messages/consumer_group_describe.h"
+#include "engine/wire/messages/consumer_group_heartbeat.h"
 #include "engine/wire/messages/delete_groups.h"
 #include "engine/wire/messages/describe_groups.h"
 #include "engine/wire/messages/heartbeat.h"
@@ -60,6 +62,8 @@ using JoinGroupCall = GroupCallOf<wire::JoinGroupRequest, wire::JoinGroupRespons
 using SyncGroupCall = GroupCallOf<wire::SyncGroupRequest, wire::SyncGroupResponse>;
 using HeartbeatCall = GroupCallOf<wire::HeartbeatRequest, wire::HeartbeatResponse>;
 using LeaveGroupCall = GroupCallOf<wire::LeaveGroupRequest, wire::LeaveGroupResponse>;
+using ConsumerGroupHeartbeatCall =
+    GroupCallOf<wire::ConsumerGroupHeartbeatRequest, wire::ConsumerGroupHeartbeatResponse>;
 
 // One partition to commit. The handler has found the topic; what it did not find it answers itself.
 struct CommitItem {
@@ -117,6 +121,17 @@ class DescribeGroupsCall : public GroupCall {
  public:
   DescribeGroupsCall() : GroupCall(wire::ApiKey::describe_groups) {}
   std::span<const DescribeItem> items;
+};
+
+struct ConsumerDescribeItem {
+  std::string_view group_id;
+  wire::ConsumerGroupDescribeResponse::Group* answer = nullptr;
+};
+
+class ConsumerGroupDescribeCall : public GroupCall {
+ public:
+  ConsumerGroupDescribeCall() : GroupCall(wire::ApiKey::consumer_group_describe) {}
+  std::span<const ConsumerDescribeItem> items;
 };
 
 struct DeleteItem {

@@ -23,7 +23,9 @@ struct GroupMetrics {
     metric("weir_group_groups", "groups known to their home core", m.groups);
     metric("weir_group_members", "members of all groups", m.members);
     metric("weir_group_offsets", "committed offsets kept", m.offsets);
-    metric("weir_group_rebalances_total", "generations completed", m.rebalances);
+    metric("weir_group_rebalances_total",
+           "generations of classic groups completed, assignments of consumer groups made",
+           m.rebalances);
     metric("weir_group_members_expired_total", "members removed by session or rebalance timeout",
            m.members_expired);
     metric("weir_group_offset_commits_total", "offsets made durable", m.offset_commits);

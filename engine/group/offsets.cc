@@ -13,12 +13,13 @@ namespace weir::group {
 using model::ErrorCode;
 
 Offsets::Offsets(io::CoreIo& io, const GroupConfig& config, GroupTable& table,
-                 Membership& membership, LogWriter& log_writer, RecordEncoder& encoder,
-                 PendingOffsets& pending, GroupMetrics& metrics)
+                 Membership& membership, ConsumerGroups& consumer_groups, LogWriter& log_writer,
+                 RecordEncoder& encoder, PendingOffsets& pending, GroupMetrics& metrics)
     : io_(io),
       config_(config),
       table_(table),
       membership_(membership),
+      consumer_groups_(consumer_groups),
       log_writer_(log_writer),
       encoder_(encoder),
       pending_(pending),
@@ -33,6 +34,7 @@ namespace {
 constexpr int16_t kVersionRetentionFirst = 2;
 constexpr int16_t kVersionRetentionLast = 4;
 constexpr int16_t kVersionGroupIdNotFound = 9;
+constexpr int16_t kVersionMemberEpoch = 9;
 
 // When the offset is to be forgotten whatever the group does; -1: as the group's retention says.
 int64_t expire_timestamp(const OffsetCommitCall& call, int64_t now_ms) {
@@ -80,7 +82,8 @@ ErrorCode Offsets::check_commit(const OffsetCommitCall& call, Group* group) cons
   }
   if (group->is(GroupState::dead)) return ErrorCode::coordinator_not_available;
   // Generation -1 in a group without members is a simple commit, whatever else it says (C73).
-  if (generation < 0 && group->is(GroupState::empty)) return ErrorCode::none;
+  if (generation < 0 && group->is_empty()) return ErrorCode::none;
+  if (group->consumer) return check_consumer_commit(call, *group->consumer);
   if (generation >= 0 || !request.member_id.empty() || request.group_instance_id) {
     const ErrorCode error = group->check_member(request.member_id, request.group_instance_id);
     if (error != ErrorCode::none) return error;
@@ -93,6 +96,22 @@ ErrorCode Offsets::check_commit(const OffsetCommitCall& call, Group* group) cons
   // The member knows the new generation but not yet its assignment.
   if (group->is(GroupState::completing_rebalance)) return ErrorCode::rebalance_in_progress;
   return ErrorCode::none;
+}
+
+// As ConsumerGroup.validateOffsetCommit.
+ErrorCode Offsets::check_consumer_commit(const OffsetCommitCall& call, const ConsumerGroup& group) {
+  const wire::OffsetCommitRequest& request = *call.request;
+  const int32_t epoch = request.generation_id_or_member_epoch;
+  const bool says_nothing = epoch < 0 && request.member_id.empty() && !request.group_instance_id;
+  if (call.transactional && says_nothing) return ErrorCode::none;
+  const ErrorCode error = ConsumerGroups::check_epoch(group, request.member_id, epoch);
+  if (error == ErrorCode::unknown_member_id) return error;
+  if (!call.transactional && call.api_version < kVersionMemberEpoch) {
+    return ErrorCode::unsupported_version;
+  }
+  // TxnOffsetCommit knows no epochs of members.
+  const bool stale = error == ErrorCode::stale_member_epoch;
+  return stale && call.transactional ? ErrorCode::illegal_generation : error;
 }
 
 void Offsets::commit_items(Group& group, OffsetCommitCall& call) {
@@ -247,6 +266,12 @@ void Offsets::fetch_group(const FetchItem& item, bool require_stable, base::Aren
   wire::OffsetFetchResponse::Group& answer = *item.answer;
   answer.group_id = asked.group_id;
   const Group* const group = table_.find(asked.group_id);
+  if (group != nullptr && group->consumer && (asked.member_id || asked.member_epoch >= 0)) {
+    const ErrorCode error = ConsumerGroups::check_epoch(
+        *group->consumer, asked.member_id.value_or(""), asked.member_epoch);
+    answer.error_code = static_cast<int16_t>(error);
+    if (error != ErrorCode::none) return;
+  }
   if (asked.topics.is_null()) {
     if (group != nullptr) fetch_all(*group, require_stable, answer, arena);
     return;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/group/config.h"
+#include "engine/group/consumer_groups.h"
 #include "engine/group/group_table.h"
 #include "engine/group/log_writer.h"
 #include "engine/group/membership.h"
@@ -26,8 +27,8 @@ namespace weir::group {
 class Offsets {
  public:
   Offsets(io::CoreIo& io, const GroupConfig& config, GroupTable& table, Membership& membership,
-          LogWriter& log_writer, RecordEncoder& encoder, PendingOffsets& pending,
-          GroupMetrics& metrics);
+          ConsumerGroups& consumer_groups, LogWriter& log_writer, RecordEncoder& encoder,
+          PendingOffsets& pending, GroupMetrics& metrics);
   Offsets(const Offsets&) = delete;
   Offsets& operator=(const Offsets&) = delete;
 
@@ -63,6 +64,8 @@ class Offsets {
   };
 
   model::ErrorCode check_commit(const OffsetCommitCall& call, Group* group) const;
+  static model::ErrorCode check_consumer_commit(const OffsetCommitCall& call,
+                                                const ConsumerGroup& group);
   void commit_items(Group& group, OffsetCommitCall& call);
   void on_committed(LogWrite& write);
   void settle(OffsetCommitCall& call, const CommitItem& item, model::ErrorCode error);
@@ -85,6 +88,7 @@ class Offsets {
   const GroupConfig& config_;
   GroupTable& table_;
   Membership& membership_;
+  ConsumerGroups& consumer_groups_;
   LogWriter& log_writer_;
   RecordEncoder& encoder_;
   PendingOffsets& pending_;

@@ -32,7 +32,11 @@ void Offsets::write_removal(Removal& removal) {
   }
   if (removal.whole_group) {
     log_writer_.open(group.partition(), group.id().size() + 64);
-    encoder_.add_group_tombstone(group.id());
+    if (group.consumer) {
+      consumer_groups_.add_tombstones(group);
+    } else {
+      encoder_.add_group_tombstone(group.id());
+    }
   }
   ++group.writes_in_flight;
   log_writer_.wait(removal);
@@ -61,6 +65,7 @@ void Offsets::on_removed(LogWrite& write) {
     group.transition_to(GroupState::empty, io_.clock.wall_ms());
     if (error == ErrorCode::none) {
       group.forget_pending();
+      group.consumer.reset();
       group.on_log = false;
     }
   }
@@ -89,7 +94,7 @@ void Offsets::delete_groups(DeleteGroupsCall& call) {
       item.answer->error_code = static_cast<int16_t>(ErrorCode::group_id_not_found);
       continue;
     }
-    if (!group->is(GroupState::empty)) {
+    if (!group->is_empty()) {
       item.answer->error_code = static_cast<int16_t>(ErrorCode::non_empty_group);
       continue;
     }
@@ -137,7 +142,9 @@ void Offsets::delete_offsets(OffsetDeleteCall& call) {
   const auto subscribed = subscribed_topics(*group);
   std::set<std::pair<std::string_view, int32_t>> keys;
   for (const OffsetDeleteItem& item : call.items) {
-    if (subscribed.contains(item.topic)) {
+    const bool in_use = subscribed.contains(item.topic) ||
+                        (group->consumer && group->consumer->is_subscribed(item.topic));
+    if (in_use) {
       item.answer->error_code = static_cast<int16_t>(ErrorCode::group_subscribed_to_topic);
     } else if (group->offsets.find_slot(item.topic, item.answer->partition_index) != nullptr) {
       // A slot without value too: its commit is in the log before the tombstone.
@@ -209,6 +216,12 @@ struct ExpiryRule {
 
 ExpiryRule expiry_rule(const Group& group) {
   ExpiryRule rule;
+  if (group.consumer) {
+    for (const std::string_view topic : group.consumer->subscribed_topics()) {
+      rule.subscribed.emplace(topic);
+    }
+    return rule;
+  }
   if (!group.protocol_type() || group.protocol_type()->empty()) return rule;  // simple group
   if (group.is(GroupState::empty)) {
     rule.from_state = group.state_timestamp_ms() != -1;
@@ -248,7 +261,7 @@ void Offsets::expire(Group& group, int64_t now_ms) {
       if (!rule.never && is_expired(topic, slot.value)) keys.emplace_back(topic, partition);
     }
   }
-  const bool nothing_left = group.is(GroupState::empty) && group.pending_count() == 0 &&
+  const bool nothing_left = group.is_empty() && group.pending_count() == 0 &&
                             keys.size() == group.offsets.value_count() && !any_transactional;
   if (keys.empty() && !nothing_left) return;
   Removal& removal = begin_removal(group);

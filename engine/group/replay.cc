@@ -8,8 +8,13 @@
 
 namespace weir::group {
 
-Replay::Replay(GroupTable& table, GroupTimeouts& timeouts, PendingOffsets& pending)
-    : table_(table), timeouts_(timeouts), pending_(pending), arena_(kScratchSizeMax) {}
+Replay::Replay(GroupTable& table, GroupTimeouts& timeouts, ConsumerTimeouts& consumer_timeouts,
+               PendingOffsets& pending)
+    : table_(table),
+      timeouts_(timeouts),
+      consumer_replay_(table, timeouts, consumer_timeouts),
+      pending_(pending),
+      arena_(kScratchSizeMax) {}
 
 void Replay::apply(model::PartitionIndex partition, std::span<const std::byte> batches) {
   while (log::starts_with_batch(batches)) {
@@ -69,6 +74,9 @@ bool Replay::apply_record(model::PartitionIndex partition, model::ProducerId pro
     return apply_offset(partition, producer_id, record);
   }
   if (*type == kGroupMetadataKeyType) return apply_group(partition, record);
+  if (ConsumerReplay::handles(*type)) {
+    return consumer_replay_.apply(partition, *type, record, arena_);
+  }
   return false;
 }
 
@@ -134,6 +142,8 @@ bool Replay::apply_group(model::PartitionIndex partition, const log::Record& rec
   if (record.value && !wire::decode_record(value, *record.value, arena_)) return false;
   if (!record.value && table_.find(key.group) == nullptr) return true;
   Group& group = table_.find_or_restore(key.group, partition, timeouts_);
+  if (group.consumer && !record.value) return true;  // it was a classic group before
+  group.consumer.reset();
   group.forget_members();
   group.on_log = record.value.has_value();
   group.durable_generation = -1;

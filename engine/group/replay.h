@@ -1,10 +1,11 @@
 #pragma once
 // Replay: what the batches of __consumer_offsets say, applied to the groups of this core at start,
-// in the order of the log. Reads records of all versions; those of other kinds of groups are left
-// alone.
+// in the order of the log. Reads records of all versions; those of share and streams groups are
+// left alone.
 
 #include <span>
 
+#include "engine/group/consumer_replay.h"
 #include "engine/group/group_table.h"
 #include "engine/group/pending_offsets.h"
 #include "engine/log/inflater.h"
@@ -16,7 +17,8 @@ namespace weir::group {
 
 class Replay {
  public:
-  Replay(GroupTable& table, GroupTimeouts& timeouts, PendingOffsets& pending);
+  Replay(GroupTable& table, GroupTimeouts& timeouts, ConsumerTimeouts& consumer_timeouts,
+         PendingOffsets& pending);
 
   // Whole batches. Damage was found before, by the log; what cannot be understood is counted.
   void apply(model::PartitionIndex partition, std::span<const std::byte> batches);
@@ -37,6 +39,7 @@ class Replay {
 
   GroupTable& table_;
   GroupTimeouts& timeouts_;
+  ConsumerReplay consumer_replay_;
   PendingOffsets& pending_;
   base::Arena arena_;
   uint64_t records_ = 0;

@@ -10,6 +10,8 @@
 #include "engine/handlers/alter_partition_reassignments.h"
 #include "engine/handlers/alter_replica_log_dirs.h"
 #include "engine/handlers/api_versions.h"
+#include "engine/handlers/consumer_group_describe.h"
+#include "engine/handlers/consumer_group_heartbeat.h"
 #include "engine/handlers/create_partitions.h"
 #include "engine/handlers/create_topics.h"
 #include "engine/handlers/delete_groups.h"
@@ -98,6 +100,8 @@ constexpr std::array kRows = {
     ApiRow{ApiKey::describe_producers, &start_describe_producers},
     ApiRow{ApiKey::describe_transactions, &start_describe_transactions},
     ApiRow{ApiKey::list_transactions, &start_list_transactions},
+    ApiRow{ApiKey::consumer_group_heartbeat, &start_consumer_group_heartbeat},
+    ApiRow{ApiKey::consumer_group_describe, &start_consumer_group_describe},
     ApiRow{ApiKey::list_config_resources, &start_list_config_resources},
     ApiRow{ApiKey::describe_topic_partitions, &start_describe_topic_partitions},
 };

@@ -1,5 +1,6 @@
 #include "engine/handlers/api_versions.h"
 
+#include <array>
 #include <string_view>
 
 #include "engine/handlers/api_table.h"
@@ -66,13 +67,15 @@ void start_api_versions(Request& request) {
     if (find_row(api.key) != nullptr) out.api_keys[count++] = row_of(api);
   }
   out.api_keys = {out.api_keys.data(), count};
-  // What transaction.version 2 means to clients (KIP-890): no AddPartitionsToTxn, Produce 12,
-  // TxnOffsetCommit 5 and EndTxn 5 do it. Features never change while the node runs.
-  Response::SupportedFeature supported{kTransactionVersion, 0, kTransactionVersionLevel};
-  Response::FinalizedFeature finalized{kTransactionVersion, kTransactionVersionLevel,
-                                       kTransactionVersionLevel};
-  out.supported_features = {&supported, 1};
-  out.finalized_features = {&finalized, 1};
+  // Features never change while the node runs.
+  std::array<Response::SupportedFeature, kFeatures.size()> supported;
+  std::array<Response::FinalizedFeature, kFeatures.size()> finalized;
+  for (size_t i = 0; i < kFeatures.size(); ++i) {
+    supported[i] = {kFeatures[i].name, 0, kFeatures[i].level};
+    finalized[i] = {kFeatures[i].name, kFeatures[i].level, kFeatures[i].level};
+  }
+  out.supported_features = {supported.data(), supported.size()};
+  out.finalized_features = {finalized.data(), finalized.size()};
   out.finalized_features_epoch = 0;
   request.respond(out);
 }

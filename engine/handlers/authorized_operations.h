@@ -28,8 +28,12 @@ inline constexpr int32_t kTopicOperations =
 inline constexpr int32_t kClusterOperations = authorized_operations_detail::kOnEverything |
                                               authorized_operations_detail::kClusterAction |
                                               authorized_operations_detail::kIdempotentWrite;
+inline constexpr int32_t kGroupOperations =
+    authorized_operations_detail::kRead | authorized_operations_detail::kDelete |
+    authorized_operations_detail::kDescribe | authorized_operations_detail::kDescribeConfigs |
+    authorized_operations_detail::kAlterConfigs;
 
 // Measured on Kafka 4.3.1.
-static_assert(kTopicOperations == 3576 && kClusterOperations == 8096);
+static_assert(kTopicOperations == 3576 && kClusterOperations == 8096 && kGroupOperations == 3400);
 
 }  // namespace weir::handlers

@@ -7,12 +7,30 @@
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/topic_name.h"
 #include "engine/handlers/config_resource.h"
+#include "io/base/assert.h"
 
 namespace weir::handlers {
 
 using catalog::refuse;
 using catalog::Verdict;
 using model::ErrorCode;
+
+namespace {
+
+// Of a resource that was checked.
+catalog::ChangeRequest::Kind change_kind_of(int8_t type) {
+  using Kind = catalog::ChangeRequest::Kind;
+  switch (static_cast<ConfigResourceType>(type)) {
+    case ConfigResourceType::topic: return Kind::alter_topic_config;
+    case ConfigResourceType::group: return Kind::alter_group_config;
+    case ConfigResourceType::broker: return Kind::alter_broker_config;
+    case ConfigResourceType::broker_logger:
+    case ConfigResourceType::client_metrics: break;
+  }
+  UNREACHABLE("resource type {}", type);
+}
+
+}  // namespace
 
 ConfigAlterations::Resource& ConfigAlterations::add(int8_t type, std::string_view name) {
   return resources_.emplace_back(Resource{.type = type, .name = name});
@@ -23,11 +41,11 @@ void ConfigAlterations::start(bool validate_only) {
   for (Resource& resource : resources_) {
     if (resource.verdict.ok()) resource.verdict = check(resource);
     if (!resource.verdict.ok() || validate_only) continue;
-    const bool topic = resource.type == static_cast<int8_t>(ConfigResourceType::topic);
     catalog::ChangeRequest& change = changes_.add();
-    change.kind = topic ? catalog::ChangeRequest::Kind::alter_topic_config
-                        : catalog::ChangeRequest::Kind::alter_broker_config;
-    if (topic) change.name = resource.name;
+    change.kind = change_kind_of(resource.type);
+    if (change.kind != catalog::ChangeRequest::Kind::alter_broker_config) {
+      change.name = resource.name;
+    }
     change.ops = resource.ops;
     change.replace = mode_ == Mode::replace;
     change.scope = resource.scope;
@@ -64,9 +82,7 @@ Verdict ConfigAlterations::check(Resource& resource) const {
     case ConfigResourceType::broker_logger:
       if (mode_ == Mode::replace || !names_node(name, context_.node.node_id)) break;
       return refuse(ErrorCode::invalid_config, "This broker has no loggers to set.");
-    case ConfigResourceType::group:
-      if (name.empty()) break;
-      return refuse(ErrorCode::invalid_config, "Groups of this broker have no configs.");
+    case ConfigResourceType::group: return check_group(resource);
     case ConfigResourceType::client_metrics: break;
   }
   return refuse(
@@ -102,6 +118,15 @@ Verdict ConfigAlterations::check_broker(Resource& resource) const {
   catalog::Overrides overrides = base_of(catalog.broker_overrides(resource.scope));
   return catalog::alter_broker_overrides(catalog.settings().topic_defaults, resource.ops,
                                          overrides);
+}
+
+Verdict ConfigAlterations::check_group(const Resource& resource) const {
+  if (resource.name.empty()) {
+    return refuse(ErrorCode::invalid_request, "Default group resources are not allowed.");
+  }
+  catalog::Overrides overrides = base_of(context_.catalog.group_overrides(resource.name));
+  return catalog::alter_group_overrides(context_.catalog.settings().group_settings, resource.ops,
+                                        overrides);
 }
 
 catalog::Overrides ConfigAlterations::base_of(const catalog::Overrides& overrides) const {

@@ -49,6 +49,7 @@ class ConfigAlterations {
   catalog::Verdict check(Resource& resource) const;
   catalog::Verdict check_topic(const Resource& resource) const;
   catalog::Verdict check_broker(Resource& resource) const;
+  catalog::Verdict check_group(const Resource& resource) const;
   catalog::Overrides base_of(const catalog::Overrides& overrides) const;
   void on_changed();
 

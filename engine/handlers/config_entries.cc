@@ -81,6 +81,26 @@ std::vector<ConfigEntry> ConfigEntries::of_broker() const {
   return entries;
 }
 
+std::vector<ConfigEntry> ConfigEntries::of_group(std::string_view group_id) const {
+  const catalog::Overrides& overrides = catalog_.group_overrides(group_id);
+  std::vector<ConfigEntry> entries;
+  for (const catalog::GroupSetting& setting : catalog_.settings().group_settings) {
+    const SettingInfo* const info = find_broker_setting(setting.synonym);
+    if (info == nullptr) continue;
+    ConfigEntry& entry = entries.emplace_back();
+    entry.name = setting.name;
+    entry.type = info->type;
+    entry.documentation = info->spec.doc;
+    if (const auto found = overrides.find(setting.name); found != overrides.end()) {
+      entry.synonyms.push_back({setting.name, found->second, SettingSource::group});
+    }
+    add_broker_chain(setting.synonym, *info, info->given, entry.synonyms);
+    entry.value = entry.synonyms[0].value;
+    entry.source = entry.synonyms[0].source;
+  }
+  return entries;
+}
+
 std::vector<ConfigEntry> ConfigEntries::of_every_broker() const {
   std::vector<ConfigEntry> entries;
   for (const auto& [name, value] : catalog_.broker_overrides(BrokerScope::every_broker)) {

@@ -1,6 +1,7 @@
 #pragma once
-// ConfigEntries: settings of topics and of this broker as DescribeConfigs and CreateTopics show
-// them: effective value, where it comes from, and the chain of values it won against (SCOPE 18.3).
+// ConfigEntries: settings of topics, groups and this broker as DescribeConfigs and CreateTopics
+// show them: effective value, where it comes from, and the chain of values it won against (SCOPE
+// 18.3).
 
 #include <cstdint>
 #include <optional>
@@ -39,6 +40,8 @@ class ConfigEntries {
   // All settings of a topic with these overrides.
   std::vector<ConfigEntry> of_topic(const catalog::Overrides& overrides) const;
   std::vector<ConfigEntry> of_broker() const;
+  // All settings of a group, whether it exists or not.
+  std::vector<ConfigEntry> of_group(std::string_view group_id) const;
   // What was set for all brokers while running.
   std::vector<ConfigEntry> of_every_broker() const;
 

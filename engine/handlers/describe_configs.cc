@@ -66,9 +66,11 @@ Described Describer::describe(const DescribeConfigsRequest::Resource& resource) 
     case ConfigResourceType::broker_logger:
       if (names_node(name, context_.node.node_id)) return {};  // no loggers to set
       break;
-    // Neither groups nor client metrics have settings here: any of them has none.
-    case ConfigResourceType::client_metrics:
     case ConfigResourceType::group:
+      if (!name.empty()) return {.entries = entries_.of_group(name)};
+      break;
+    // Client metrics have no settings here: any of them has none.
+    case ConfigResourceType::client_metrics:
       if (!name.empty()) return {};
       break;
   }

@@ -9,12 +9,6 @@ using model::ErrorCode;
 
 namespace {
 
-namespace operations = authorized_operations_detail;
-constexpr int32_t kGroupOperations = operations::kRead | operations::kDelete |
-                                     operations::kDescribe | operations::kDescribeConfigs |
-                                     operations::kAlterConfigs;
-static_assert(kGroupOperations == 3400, "measured on Kafka 4.3.1");
-
 class DescribeGroupsHandler final : public GroupHandler {
  public:
   explicit DescribeGroupsHandler(Request& request) : GroupHandler(request) {

@@ -33,7 +33,7 @@ bool is_known(int8_t type) {
 
 }  // namespace
 
-// Version 0 asks for client metrics; neither they nor groups have settings here.
+// Version 0 asks for client metrics, which have no settings here.
 void start_list_config_resources(Request& request) {
   wire::ListConfigResourcesRequest in;
   if (!request.decode(in)) return;
@@ -56,6 +56,11 @@ void start_list_config_resources(Request& request) {
   if (is_wanted(ConfigResourceType::topic)) {
     for (const catalog::Topic& topic : request.context().catalog.topics()) {
       resources.push_back({topic.name, static_cast<int8_t>(ConfigResourceType::topic)});
+    }
+  }
+  if (is_wanted(ConfigResourceType::group)) {
+    for (const auto& [group_id, overrides] : request.context().catalog.group_configs()) {
+      resources.push_back({group_id, static_cast<int8_t>(ConfigResourceType::group)});
     }
   }
   out.config_resources = {resources.data(), resources.size()};

@@ -18,8 +18,8 @@ using Update = wire::UpdateFeaturesRequest::FeatureUpdate;
 
 // Levels never change while the node runs: an update may only ask for what is.
 bool changes_nothing(const Update& update) {
-  return update.feature == kTransactionVersion &&
-         update.max_version_level == kTransactionVersionLevel &&
+  const auto feature = std::ranges::find(kFeatures, update.feature, &Feature::name);
+  return feature != kFeatures.end() && update.max_version_level == feature->level &&
          update.upgrade_type >= kUpgrade && update.upgrade_type <= kUnsafeDowngrade;
 }
 
@@ -32,7 +32,8 @@ void start_update_features(Request& request) {
   out.error_message = std::nullopt;
   if (!std::ranges::all_of(in.feature_updates, changes_nothing)) {
     out.error_code = static_cast<int16_t>(model::ErrorCode::invalid_update_version);
-    out.error_message = "This broker has transaction.version 2 and no other feature or level.";
+    out.error_message =
+        "This broker has group.version 1, transaction.version 2 and no other feature or level.";
     return request.respond(out);
   }
   using Result = wire::UpdateFeaturesResponse::Result;

@@ -43,6 +43,7 @@ inline constexpr size_t kOverridesPerTopicMax = 128;  // more than there are set
 inline constexpr size_t kOverridesSizeMax = 128_KiB;  // all values of one topic together
 inline constexpr int64_t kProducerIdBlockSize = 1'000;
 inline constexpr size_t kClientQuotasMax = 10'000;  // entities that have quotas
+inline constexpr size_t kGroupConfigsMax = 10'000;  // groups that have settings of their own
 inline constexpr size_t kMetaFileSizeMax = 64_KiB;
 static_assert(kOverridesSizeMax >= 3 * kSettingValueSizeMax);
 static_assert(kCatalogBatchChangesMax * (kOverridesSizeMax + kOverridesPerTopicMax * 256 + 1024) <=

@@ -50,6 +50,7 @@ enum class SettingSource : int8_t {
   dynamic_default_broker = 3,
   static_broker = 4,
   default_value = 5,
+  group = 8,
 };
 
 // A subset of at most eight named choices: bit i is choice i. Written as a comma-separated list.

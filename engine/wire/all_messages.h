@@ -12,6 +12,8 @@
 #include "engine/wire/messages/alter_partition_reassignments.h"
 #include "engine/wire/messages/alter_replica_log_dirs.h"
 #include "engine/wire/messages/api_versions.h"
+#include "engine/wire/messages/consumer_group_describe.h"
+#include "engine/wire/messages/consumer_group_heartbeat.h"
 #include "engine/wire/messages/create_partitions.h"
 #include "engine/wire/messages/create_topics.h"
 #include "engine/wire/messages/delete_groups.h"
@@ -50,6 +52,7 @@
 #include "engine/wire/messages/txn_offset_commit.h"
 #include "engine/wire/messages/update_features.h"
 #include "engine/wire/messages/write_txn_markers.h"
+#include "engine/wire/records/consumer_group.h"
 #include "engine/wire/records/group_metadata.h"
 #include "engine/wire/records/offset_commit.h"
 #include "engine/wire/records/transaction_state.h"
@@ -118,6 +121,8 @@ using AllRequests = MessageList<
     DescribeProducersRequest,
     DescribeTransactionsRequest,
     ListTransactionsRequest,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupDescribeRequest,
     ListConfigResourcesRequest,
     DescribeTopicPartitionsRequest>;
 
@@ -165,12 +170,27 @@ using AllResponses = MessageList<
     DescribeProducersResponse,
     DescribeTransactionsResponse,
     ListTransactionsResponse,
+    ConsumerGroupHeartbeatResponse,
+    ConsumerGroupDescribeResponse,
     ListConfigResourcesResponse,
     DescribeTopicPartitionsResponse>;
 
 using AllRecords =
     MessageList<OffsetCommitKey, OffsetCommitValue, GroupMetadataKey, GroupMetadataValue,
-                TransactionLogKey, TransactionLogValue>;
+                TransactionLogKey, TransactionLogValue,
+                ConsumerGroupMetadataKey,
+                ConsumerGroupMetadataValue,
+                ConsumerGroupPartitionMetadataKey,
+                ConsumerGroupMemberMetadataKey,
+                ConsumerGroupMemberMetadataValue,
+                ConsumerGroupTargetAssignmentMetadataKey,
+                ConsumerGroupTargetAssignmentMetadataValue,
+                ConsumerGroupTargetAssignmentMemberKey,
+                ConsumerGroupTargetAssignmentMemberValue,
+                ConsumerGroupCurrentMemberAssignmentKey,
+                ConsumerGroupCurrentMemberAssignmentValue,
+                ConsumerGroupRegularExpressionKey,
+                ConsumerGroupRegularExpressionValue>;
 
 static_assert(AllRequests::kCount == kApis.size() && AllResponses::kCount == kApis.size());
 

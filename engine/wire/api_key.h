@@ -53,6 +53,8 @@ enum class ApiKey : int16_t {
   describe_producers = 61,
   describe_transactions = 65,
   list_transactions = 66,
+  consumer_group_heartbeat = 68,
+  consumer_group_describe = 69,
   list_config_resources = 74,
   describe_topic_partitions = 75,
 };
@@ -124,6 +126,8 @@ inline constexpr std::array kApis = {
     ApiInfo{ApiKey::describe_producers, "DescribeProducers", 0, 0, 0, 0, true},
     ApiInfo{ApiKey::describe_transactions, "DescribeTransactions", 0, 0, 0, 0, true},
     ApiInfo{ApiKey::list_transactions, "ListTransactions", 0, 2, 0, 0, true},
+    ApiInfo{ApiKey::consumer_group_heartbeat, "ConsumerGroupHeartbeat", 0, 1, 0, 0, true},
+    ApiInfo{ApiKey::consumer_group_describe, "ConsumerGroupDescribe", 0, 1, 0, 0, true},
     ApiInfo{ApiKey::list_config_resources, "ListConfigResources", 0, 1, 0, 0, true},
     ApiInfo{ApiKey::describe_topic_partitions, "DescribeTopicPartitions", 0, 0, 0, 0, true},
 };

@@ -1,4 +1,5 @@
 #include "engine/wire/codec_impl.h"
+#include "engine/wire/messages/consumer_group_heartbeat.h"
 #include "engine/wire/messages/find_coordinator.h"
 #include "engine/wire/messages/heartbeat.h"
 #include "engine/wire/messages/init_producer_id.h"
@@ -14,5 +15,6 @@ WEIR_WIRE_INSTANTIATE_API(Heartbeat);
 WEIR_WIRE_INSTANTIATE_API(LeaveGroup);
 WEIR_WIRE_INSTANTIATE_API(SyncGroup);
 WEIR_WIRE_INSTANTIATE_API(InitProducerId);
+WEIR_WIRE_INSTANTIATE_API(ConsumerGroupHeartbeat);
 
 }  // namespace weir::wire

@@ -66,6 +66,13 @@ expect "groups" "analytics audit" "$(groups --list | sort | xargs)"
 expect "offsets" 250 "$(tool GetOffsetShell --topic events --time -1 |
   awk -F: '$1 == "events" { s += $3 } END { print s + 0 }')"
 expect "weir counts the same lag" 250 "$(lag_of analytics)"
+# The Java consumer with the consumer protocol (KIP-848).
+expect "a group of the consumer protocol reads" 250 \
+  "$(consume 250 modern --from-beginning --command-property group.protocol=consumer)"
+expect "its lag" 0 "$(sum_of modern 6)"
+expect "its type" "Consumer" "$(groups --list --type consumer | awk '$1 == "modern" { print $2 }')"
+expect "it has ended" 1 "$(groups --describe --group modern --state 2>/dev/null | grep -c 'Empty')"
+groups --delete --group modern | grep -q 'successful' || die "delete the group"
 groups --delete --group audit | grep -q 'successful' || die "delete the group"
 tool TopicCommand --delete --topic events
 expect "topics after the deletion" "" "$(tool TopicCommand --list --exclude-internal | xargs)"

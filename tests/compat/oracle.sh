@@ -19,14 +19,15 @@ command -v python3 >/dev/null || skip "python3 is not installed"
 
 # Probes of APIs that are not served yet, or that need one to prepare what they look at.
 not_served='sasl\.|unregisterbroker|addraftvoter'
-not_served+='|removeraftvoter|scram|acls|delegation-token|telemetry|consumergroup|sharegroup'
+not_served+='|removeraftvoter|scram|acls|delegation-token|telemetry|sharegroup'
 not_served+='|streamsgroup|sharestate'
 only="^(?!$not_served)"
 
 # What the oracle's broker was started with, so that the descriptions of settings agree.
 settings=(num.partitions=4 offsets.topic.num.partitions=4 transaction.state.log.num.partitions=4
   auto.create.topics.enable=true node.id=1
-  default.replication.factor=1 group.initial.rebalance.delay.ms=0 group.min.session.timeout.ms=1000)
+  default.replication.factor=1 group.initial.rebalance.delay.ms=0 group.min.session.timeout.ms=1000
+  group.consumer.heartbeat.interval.ms=1000 group.consumer.min.heartbeat.interval.ms=1000)
 start_broker
 cd "$oracle"
 timeout 400 python3 probe.py run "$bootstrap" "$work/answers" --only "$only"

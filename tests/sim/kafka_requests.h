@@ -26,6 +26,7 @@ enum class Api : int16_t {
   add_offsets_to_txn = 25,
   end_txn = 26,
   txn_offset_commit = 28,
+  consumer_group_heartbeat = 68,
 };
 
 // The error codes that the clients tell apart.
@@ -41,6 +42,7 @@ inline constexpr int kCoordinatorLoading = 14;
 inline constexpr int kCoordinatorNotAvailable = 15;
 inline constexpr int kNotCoordinator = 16;
 inline constexpr int kNotEnoughReplicas = 19;
+inline constexpr int kUnknownMemberId = 25;
 inline constexpr int kTopicAlreadyExists = 36;
 inline constexpr int kNotController = 41;
 inline constexpr int kOutOfOrderSequence = 45;
@@ -51,7 +53,9 @@ inline constexpr int kInvalidProducerIdMapping = 49;
 inline constexpr int kConcurrentTransactions = 51;
 inline constexpr int kStorageError = 56;
 inline constexpr int kUnknownProducerId = 59;
+inline constexpr int kGroupIdNotFound = 69;
 inline constexpr int kProducerFenced = 90;
+inline constexpr int kFencedMemberEpoch = 110;
 }  // namespace codes
 
 struct TopicPartition {

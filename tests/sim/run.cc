@@ -63,6 +63,9 @@ void Run::create_clients() {
   add(scenario_.transactors, [&](uint32_t i) {
     return std::make_unique<Transactor>(context_, fmt::format("transactor-{}", i));
   });
+  add(scenario_.group_members, [&](uint32_t i) {
+    return std::make_unique<GroupMember>(context_, group_watch_, fmt::format("member-{}", i));
+  });
   add(scenario_.hostile_clients, [&](uint32_t i) {
     return std::make_unique<Hostile>(context_, fmt::format("hostile-{}", i));
   });

@@ -10,6 +10,7 @@
 #include "tests/sim/auditor.h"
 #include "tests/sim/clients.h"
 #include "tests/sim/engine.h"
+#include "tests/sim/group_member.h"
 #include "tests/sim/producer.h"
 #include "tests/sim/transactor.h"
 
@@ -76,6 +77,7 @@ class Run {
   Context context_;
   base::RandomStream random_;
   std::unique_ptr<Engine> engine_;
+  GroupWatch group_watch_;
   std::vector<std::unique_ptr<Actor>> clients_;
   std::unique_ptr<Auditor> auditor_;
   std::unique_ptr<DiskFiller> filler_;

@@ -135,6 +135,9 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
     s.world.faults.sync_error = random.chance(0.5) ? 0.01 : 0;
     s.world.faults.sticky_error = random.chance(0.5) ? 1 : 0;
   }
+  // Where an acknowledged record may be harmed, members may be forgotten.
+  RandomStream members(seed, "group members");
+  s.group_members = !s.rot && members.chance(0.5) ? draw(members, 2, 4) : 0;
   return s;
 }
 
@@ -154,7 +157,7 @@ std::string to_string(const Scenario& s) {
   }
   return fmt::format(
       "mode={} cores={}..{} topics=[{}] plain={} idempotent={} consumers={} committers={} "
-      "hostile={} transactors={} batches={} records<={} value<={} pipeline={} parts={} "
+      "hostile={} transactors={} members={} batches={} records<={} value<={} pipeline={} parts={} "
       "duplicates={} think_us={} "
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
@@ -162,7 +165,7 @@ std::string to_string(const Scenario& s) {
       "delete_delay_ms={} prime_burst={} prime_quiet_us={} reserve={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
-      s.batches_per_producer,
+      s.group_members, s.batches_per_producer,
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
       s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records,
       s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,

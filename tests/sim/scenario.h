@@ -42,6 +42,7 @@ struct Scenario {
   uint32_t hostile_clients = 0;
   uint32_t trimmers = 0;          // delete records
   uint32_t transactors = 0;
+  uint32_t group_members = 0;     // of one consumer group (KIP-848)
   uint32_t batches_per_producer = 0;
   uint32_t records_max = 1;
   uint32_t value_size_max = 100;

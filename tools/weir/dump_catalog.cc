@@ -40,6 +40,7 @@ void print_change(const Change& change) {
                                          : "every broker");
       break;
     case ChangeKind::set_client_quotas: print_quotas(change); break;
+    case ChangeKind::set_group_config: fmt::print("settings of group {}\n", change.name); break;
     case ChangeKind::delete_topic:
     case ChangeKind::set_partition_count:
     case ChangeKind::set_topic_config:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/wire/messages/consumer_group_describe.h"
 #include "engine/wire/messages/describe_groups.h"
 #include "engine/wire/messages/list_groups.h"
 #include "engine/wire/messages/offset_fetch.h"
@@ -61,14 +62,50 @@ void add_committed(const Topics& topics, OffsetByPartition& offsets) {
   }
 }
 
+// As Java prints an address: "/127.0.0.1".
+std::string host_of(std::string_view client_host) {
+  if (client_host.starts_with('/')) client_host.remove_prefix(1);
+  return std::string(client_host);
+}
+
+bool is_missing(int16_t error_code) {
+  return static_cast<ErrorCode>(error_code) == ErrorCode::group_id_not_found;
+}
+
+// A group of the consumer protocol; false when there is no such group.
+bool fill_consumer_group(WireClient& client, GroupView& view) {
+  std::vector<std::string_view> names{view.group_id};
+  const auto answer = client.call<wire::ConsumerGroupDescribeResponse>(
+      wire::ConsumerGroupDescribeRequest{.group_ids = array_of(names)});
+  if (answer->groups.size() != 1 || is_missing(answer->groups[0].error_code)) return false;
+  const auto& group = answer->groups[0];
+  check(group.error_code, fmt::format("group {}", view.group_id), group.error_message);
+  view.state = group.group_state;
+  view.protocol_type = "consumer";
+  view.protocol = group.assignor_name;
+  for (const auto& member : group.members) {
+    GroupMember& added = view.members.emplace_back();
+    added.member_id = member.member_id;
+    added.instance_id = member.instance_id.value_or("");
+    added.client_id = member.client_id;
+    added.host = host_of(member.client_host);
+    for (const auto& topic : member.assignment.topic_partitions) {
+      for (const int32_t partition : topic.partitions) {
+        added.partitions.push_back({std::string(topic.topic_name), partition});
+      }
+    }
+    std::ranges::sort(added.partitions);
+  }
+  std::ranges::sort(view.members, {}, &GroupMember::member_id);
+  return true;
+}
+
 void add_members(const wire::DescribeGroupsResponse::Group& group, GroupView& view) {
   for (const auto& member : group.members) {
-    std::string host(member.client_host);
-    if (host.starts_with('/')) host.erase(0, 1);
     view.members.push_back({.member_id = std::string(member.member_id),
                             .instance_id = std::string(member.group_instance_id.value_or("")),
                             .client_id = std::string(member.client_id),
-                            .host = std::move(host),
+                            .host = host_of(member.client_host),
                             .partitions = parse_assignment(member.member_assignment)});
   }
   std::ranges::sort(view.members, {}, &GroupMember::member_id);
@@ -174,10 +211,22 @@ GroupView describe_group(WireClient& client, const std::string& group_id) {
       wire::DescribeGroupsRequest{.groups = array_of(names)});
   if (answer->groups.size() != 1) fail("group {}: the broker does not answer for it", group_id);
   const auto& group = answer->groups[0];
-  const bool missing =
-      static_cast<ErrorCode>(group.error_code) == ErrorCode::group_id_not_found ||
-      (group.error_code == 0 && group.group_state == "Dead");
-  if (missing) fail("there is no group {}; 'weir group list' names those there are", group_id);
+  const bool missing = is_missing(group.error_code) ||
+                       (group.error_code == 0 && group.group_state == "Dead");
+  if (missing) {
+    GroupView view{.group_id = group_id,
+                   .state = {},
+                   .protocol_type = {},
+                   .protocol = {},
+                   .members = {},
+                   .partitions = {}};
+    if (fill_consumer_group(client, view)) {
+      add_partitions(client, view);
+      add_lags(client, view);
+      return view;
+    }
+    fail("there is no group {}; 'weir group list' names those there are", group_id);
+  }
   check(group.error_code, fmt::format("group {}", group_id), group.error_message);
   GroupView view{.group_id = group_id,
                  .state = std::string(group.group_state),

@@ -15,6 +15,7 @@
 #include "engine/group/group_coordinator.h"
 #include "engine/group/group_partition.h"
 #include "engine/model/ports.h"
+#include "tests/engine/group/fakes.h"
 #include "tests/support/manual_core.h"
 
 namespace weir::group {
@@ -22,40 +23,6 @@ namespace weir::group {
 using model::ErrorCode;
 
 inline constexpr int32_t kOffsetsPartitions = 50;
-
-// Completes appends when told, in order; keeps what is durable.
-class FakeGroupLog final : public GroupLog {
- public:
-  void append(GroupAppend& append) override { queue_.push_back(&append); }
-  // True when anything was completed.
-  bool complete() {
-    if (hold) return false;
-    const bool any = !queue_.empty();
-    while (!queue_.empty()) complete_one();
-    return any;
-  }
-  void complete_one() {
-    GroupAppend& append = *queue_.front();
-    queue_.pop_front();
-    if (fail == ErrorCode::none && !unknown) {
-      batches.emplace_back(append.partition,
-                           std::vector(append.batch.begin(), append.batch.end()));
-    }
-    append.error = unknown ? ErrorCode::kafka_storage_error : fail;
-    append.outcome_unknown = unknown;
-    append.complete();
-  }
-  size_t waiting() const { return queue_.size(); }
-  void crash() { queue_.clear(); }
-
-  bool hold = false;
-  ErrorCode fail = ErrorCode::none;
-  bool unknown = false;
-  std::vector<std::pair<model::PartitionIndex, std::vector<std::byte>>> batches;
-
- private:
-  std::deque<GroupAppend*> queue_;
-};
 
 inline std::vector<std::byte> bytes_of(std::string_view text) {
   const auto view = base::as_bytes(text);
@@ -475,11 +442,12 @@ class GroupWorld {
   test::ManualCore core;
   FakeGroupLog log;
   GroupConfig config;
+  FakeTopics topics{config};
   std::unique_ptr<GroupCoordinator> coordinator;
 
  private:
   void start() {
-    coordinator = std::make_unique<GroupCoordinator>(core.io, log, config);
+    coordinator = std::make_unique<GroupCoordinator>(core.io, log, topics, config);
     for (const auto& [partition, batch] : log.batches) coordinator->replay(partition, batch);
     coordinator->replay_done();
   }

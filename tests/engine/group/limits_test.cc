@@ -193,7 +193,7 @@ TEST(GroupLimits, LogBatchesAreClosedInTime) {
 TEST(GroupConfig, DescribesItself) {
   const GroupConfig config;
   const auto settings = model::list_settings(config);
-  EXPECT_EQ(settings.size(), 7u);
+  EXPECT_EQ(settings.size(), 18u);
   for (const auto& setting : settings) EXPECT_EQ(setting.value, setting.default_value);
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/engine/group/group_world.h"
+#include "tests/engine/group/consumer_world.h"
 
 namespace weir::group {
 
@@ -43,6 +43,26 @@ std::string subscription_to(char topic) {
 }
 
 }  // namespace
+
+// Of a consumer group (KIP-848): by name, or as an expression was matched.
+TEST(OffsetDelete, WhatConsumersReadStays) {
+  ConsumerWorld world;
+  for (const char* topic : {"t", "u", "v"}) {
+    world.topics.set(topic, 1);
+    world.commit({.topic = topic, .offset = 7});
+  }
+  BeatArgs args = joining("m", {"t"});
+  args.regex = "u.*";
+  world.beat(args);
+  world.advance_ms(1);
+  auto removed = remove(world, "g", {{"t", 0}, {"u", 0}, {"v", 0}});
+  EXPECT_EQ(removed->error(0), ErrorCode::group_subscribed_to_topic);
+  EXPECT_EQ(removed->error(1), ErrorCode::group_subscribed_to_topic);
+  EXPECT_EQ(removed->error(2), ErrorCode::none);
+  EXPECT_EQ(world.fetch("g", "v")->at().committed_offset, -1);
+  world.beat({.member = "m", .epoch = -1});
+  EXPECT_EQ(remove(world, "g", {{"t", 0}})->error(), ErrorCode::none);
+}
 
 TEST(OffsetDelete, NamedOffsetsGoDurably) {
   GroupWorld world;

@@ -1,7 +1,7 @@
 // Proves that offsets committed in a transaction count with its commit and not otherwise, that
 // whoever asks for stable ones is told while it is open, and that a restart at any point changes
 // nothing of this (KIP-98, KIP-447; CASES C76).
-#include "tests/engine/group/group_world.h"
+#include "tests/engine/group/consumer_world.h"
 
 namespace weir::group {
 namespace {
@@ -41,8 +41,23 @@ class GroupTransactionsTest : public testing::Test {
   int64_t offset() { return fetch(false)->at().committed_offset; }
   ErrorCode stability() { return static_cast<ErrorCode>(fetch(true)->at().error_code); }
 
-  GroupWorld world;
+  ConsumerWorld world;
 };
+
+// TxnOffsetCommit knows no stale epochs of members: they are generations to it.
+TEST_F(GroupTransactionsTest, members_of_consumer_groups_commit_in_their_epoch) {
+  world.topics.set("t", 1);
+  world.beat(joining("m", {"t"}));
+  EXPECT_EQ(commit({.generation = 1, .member = "m"})->error(), ErrorCode::illegal_generation);
+  EXPECT_EQ(commit({.generation = 2, .member = "x"})->error(), ErrorCode::unknown_member_id);
+  EXPECT_EQ(commit({.generation = 2, .member = "m", .offset = 5, .version = 3})->error(),
+            ErrorCode::none);
+  EXPECT_EQ(end(true), ErrorCode::none);
+  EXPECT_EQ(offset(), 5);
+  EXPECT_EQ(commit({.offset = 6})->error(), ErrorCode::none) << "of a producer that names nobody";
+  EXPECT_EQ(end(true), ErrorCode::none);
+  EXPECT_EQ(offset(), 6);
+}
 
 TEST_F(GroupTransactionsTest, commits_count_from_the_marker_on) {
   world.commit({.offset = 3});

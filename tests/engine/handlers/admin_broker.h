@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/broker/catalog_topics.h"
 #include "engine/broker/config.h"
 #include "engine/catalog/catalog_applier.h"
 #include "engine/catalog/catalog_log.h"
@@ -19,6 +20,7 @@ class AdminBroker : public TestBroker, public catalog::CatalogListener {
     appliers_.resize(core_count);
     stop_op_.bind<&AdminBroker::on_writer_stopped>(*this);
     broker_settings = broker::Config().list();
+    settings.group_settings = broker::group_settings_of({});
   }
   ~AdminBroker() override {
     writer_->stop(stop_op_);

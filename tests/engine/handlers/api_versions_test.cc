@@ -31,10 +31,12 @@ TEST_F(ApiVersionsTest, ListsWhatIsServedInEveryVersion) {
     EXPECT_EQ(response.error_code, 0);
     // Clients of version 3 and later may use transactions of the second protocol.
     EXPECT_EQ(response.finalized_features_epoch, version >= 3 ? 0 : -1);
-    EXPECT_EQ(response.finalized_features.size(), version >= 3 ? 1u : 0u);
+    EXPECT_EQ(response.finalized_features.size(), version >= 3 ? 2u : 0u);
     if (version >= 3) {
-      EXPECT_EQ(response.finalized_features[0].name, "transaction.version");
-      EXPECT_EQ(response.finalized_features[0].max_version_level, 2);
+      EXPECT_EQ(response.finalized_features[0].name, "group.version");
+      EXPECT_EQ(response.finalized_features[0].max_version_level, 1);
+      EXPECT_EQ(response.finalized_features[1].name, "transaction.version");
+      EXPECT_EQ(response.finalized_features[1].max_version_level, 2);
     }
     int16_t previous = -1;
     for (const auto& api : response.api_keys) {

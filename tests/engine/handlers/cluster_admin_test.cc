@@ -241,6 +241,12 @@ TEST_F(ClusterAdminTest, FeaturesMayOnlyBeWhatTheyAre) {
     update.feature = "group.version";
     response = client->call<wire::UpdateFeaturesResponse>(request, version);
     EXPECT_EQ(response.error_code, 95);
+    update.max_version_level = 1;
+    response = client->call<wire::UpdateFeaturesResponse>(request, version);
+    EXPECT_EQ(response.error_code, 0);
+    update.feature = "share.version";
+    response = client->call<wire::UpdateFeaturesResponse>(request, version);
+    EXPECT_EQ(response.error_code, 95);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "engine/wire/messages/alter_configs.h"
 #include "engine/wire/messages/describe_configs.h"
 #include "engine/wire/messages/incremental_alter_configs.h"
+#include "engine/wire/messages/list_config_resources.h"
 #include "tests/engine/handlers/admin_broker.h"
 
 namespace weir::handlers {
@@ -201,12 +202,38 @@ TEST_F(ConfigsTest, OtherResources) {
     int error;
   } cases[] = {{2, "none", 3}, {2, "a/b", 17}, {2, "", 17},  {4, "99", 42}, {4, "abc", 42},
                {8, "1", 0},    {8, "99", 42},  {0, "x", 42}, {1, "x", 42},  {7, "x", 42},
-               {16, "m", 0},   {16, "", 42},   {32, "g", 0}, {32, "", 42}};
+               {16, "m", 0},   {16, "", 42},   {32, "", 42}};
   for (const auto& row : cases) {
     const auto result = describe(row.type, row.name);
     EXPECT_EQ(result.error_code, row.error) << row.type << row.name;
     EXPECT_TRUE(result.configs.empty());
   }
+}
+
+// Any group has the settings of groups, set or not, whether there is such a group or not.
+TEST_F(ConfigsTest, Groups) {
+  constexpr std::string_view kSession = "consumer.session.timeout.ms";
+  EXPECT_EQ(describe(32, "g").configs.size(), 3u);
+  EXPECT_EQ(shown(32, "g", kSession).substr(0, 7), "45000/5");
+  EXPECT_EQ(alter(32, "g", {{0, kSession, "50000"}}), 0);
+  EXPECT_EQ(shown(32, "g", kSession).substr(0, 7), "50000/8");
+  EXPECT_EQ(shown(32, "h", kSession).substr(0, 7), "45000/5");
+  for (size_t core = 0; core < 2; ++core) {
+    EXPECT_EQ(broker->catalog_of(core).group_overrides("g").size(), 1u);
+  }
+  EXPECT_EQ(alter(32, "g", {{0, kSession, "44999"}}), 40);
+  EXPECT_EQ(alter(32, "g", {{2, kSession, "50000"}}), 40);
+  EXPECT_EQ(alter(32, "g", {{0, "consumer.heartbeat.interval.ms", "x"}}), 40);
+  EXPECT_EQ(alter(32, "g", {{0, kSession, "60000"}}, true), 0);  // validate only
+  EXPECT_EQ(shown(32, "g", kSession).substr(0, 7), "50000/8");
+  int8_t group_type = 32;
+  const auto listed = client->call<wire::ListConfigResourcesResponse>(
+      wire::ListConfigResourcesRequest{.resource_types = {&group_type, 1}}, 1);
+  ASSERT_EQ(listed.config_resources.size(), 1u);
+  EXPECT_EQ(listed.config_resources[0].resource_name, "g");
+  EXPECT_EQ(listed.config_resources[0].resource_type, 32);
+  EXPECT_EQ(alter(32, "g", {{1, kSession, std::nullopt}}), 0);
+  EXPECT_TRUE(broker->catalog_of(1).group_configs().empty());
 }
 
 TEST_F(ConfigsTest, AlterTopic) {

@@ -2,6 +2,7 @@
 // group's home core, requests that concern several of them, translation between topic names and
 // ids, the forms of old versions, and the creation of __consumer_offsets.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "engine/catalog/topic_name.h"
@@ -46,6 +47,7 @@ class GroupBroker : public AdminBroker {
   explicit GroupBroker(uint16_t core_count = 3) : AdminBroker(core_count) {
     config_.initial_rebalance_delay_ms = 0;
     logs.resize(core_count);
+    topics.resize(core_count);
     coordinators.resize(core_count);
     start();
   }
@@ -56,8 +58,10 @@ class GroupBroker : public AdminBroker {
   void on_core_start(io::CoreIo& io) override {
     AdminBroker::on_core_start(io);
     const size_t core = io.index.value();
+    topics[core] = std::make_unique<broker::CatalogTopics>(catalog_of(core));
     logs[core] = std::make_unique<InstantLog>(io);
-    coordinators[core] = std::make_unique<group::GroupCoordinator>(io, *logs[core], config_);
+    coordinators[core] = std::make_unique<group::GroupCoordinator>(io, *logs[core],
+                                                                         *topics[core], config_);
     coordinators[core]->replay_done();
   }
   size_t home_of(std::string_view group_id) {
@@ -69,6 +73,7 @@ class GroupBroker : public AdminBroker {
   const catalog::Topic& topic(std::string_view name) { return *catalog_of(0).find(name); }
 
   std::vector<std::unique_ptr<InstantLog>> logs;
+  std::vector<std::unique_ptr<broker::CatalogTopics>> topics;
   std::vector<std::unique_ptr<group::GroupCoordinator>> coordinators;
 
  private:
@@ -184,6 +189,67 @@ TEST(GroupHandlers, MembersMeetWhateverCoreTheyAreConnectedTo) {
   leave.group_id = "g";
   leave.member_id = first.member_id;
   EXPECT_EQ(one.call<wire::LeaveGroupResponse>(leave, 1).error_code, 0);
+}
+
+// A member of a consumer group over the wire, in each version, from another core than the group's.
+TEST(GroupHandlers, ConsumerGroups) {
+  GroupBroker broker;
+  TestClient client(broker);
+  CommitOne first("other", "t", 0, 1);
+  EXPECT_EQ(commit(client, first), ErrorCode::none);  // there are topics now
+  const catalog::Topic& topic = broker.topic("t");
+  for (const int16_t version : {int16_t{0}, int16_t{1}}) {
+    SCOPED_TRACE(version);
+    const std::string group_id = fmt::format("consumers-{}", version);
+    std::string_view topics[] = {"t"};
+    wire::ConsumerGroupHeartbeatRequest join;
+    join.group_id = group_id;
+    join.member_id = version == 0 ? "" : "m";
+    join.rebalance_timeout_ms = 10'000;
+    join.subscribed_topic_names = {topics, 1};
+    join.topic_partitions = {};
+    const auto joined = client.call<wire::ConsumerGroupHeartbeatResponse>(join, version);
+    ASSERT_EQ(joined.error_code, 0);
+    EXPECT_EQ(joined.member_epoch, 2);
+    EXPECT_EQ(joined.heartbeat_interval_ms, 5'000);
+    ASSERT_TRUE(joined.assignment);
+    ASSERT_EQ(joined.assignment->topic_partitions.size(), 1u);
+    EXPECT_EQ(joined.assignment->topic_partitions[0].topic_id, topic.id);
+    EXPECT_EQ(joined.assignment->topic_partitions[0].partitions.size(),
+              static_cast<size_t>(topic.partition_count));
+    const std::string member_id(*joined.member_id);
+
+    wire::ConsumerGroupHeartbeatRequest beat;
+    beat.group_id = group_id;
+    beat.member_id = member_id;
+    beat.member_epoch = 2;
+    EXPECT_FALSE(client.call<wire::ConsumerGroupHeartbeatResponse>(beat, version).assignment);
+
+    std::string_view names[] = {group_id, "none", "", "other"};
+    wire::ConsumerGroupDescribeRequest describe;
+    describe.group_ids = {names, 4};
+    describe.include_authorized_operations = true;
+    const auto described = client.call<wire::ConsumerGroupDescribeResponse>(describe, version);
+    ASSERT_EQ(described.groups.size(), 4u);
+    EXPECT_EQ(described.groups[0].group_state, "Stable");
+    EXPECT_EQ(described.groups[0].authorized_operations, 3400);
+    ASSERT_EQ(described.groups[0].members.size(), 1u);
+    const auto& member = described.groups[0].members[0];
+    EXPECT_EQ(member.member_id, member_id);
+    EXPECT_TRUE(member.client_host.starts_with("/"));
+    EXPECT_EQ(member.assignment.topic_partitions[0].topic_name, "t");
+    EXPECT_EQ(member.member_type, version == 0 ? -1 : 1);
+    EXPECT_EQ(described.groups[1].error_code, 69);
+    EXPECT_EQ(described.groups[1].authorized_operations, INT32_MIN);
+    EXPECT_EQ(described.groups[2].error_code, 24);
+    EXPECT_EQ(described.groups[3].error_code, 69);
+
+    beat.member_epoch = -1;
+    EXPECT_EQ(client.call<wire::ConsumerGroupHeartbeatResponse>(beat, version).member_epoch, -1);
+    const auto gone = client.call<wire::ConsumerGroupHeartbeatResponse>(beat, version);
+    EXPECT_EQ(gone.error_code, 25);
+    EXPECT_TRUE(gone.error_message);
+  }
 }
 
 TEST(GroupHandlers, C77_UnknownTopicsDoNotHinderOthers) {

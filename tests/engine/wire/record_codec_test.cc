@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/wire/records/consumer_group.h"
 #include "engine/wire/records/group_metadata.h"
 #include "engine/wire/records/offset_commit.h"
 #include "tests/engine/wire/wire_test_support.h"
@@ -52,6 +53,33 @@ TEST(RecordCodec, OffsetCommitValueInEveryVersion) {
   ASSERT_TRUE(decode_record(out, bytes, arena));
   EXPECT_EQ(out.topic_id, value.topic_id);
   EXPECT_EQ(out.leader_epoch, 2);
+}
+
+// One key of each type, and values with and without their tagged fields.
+TEST(RecordCodec, ConsumerGroup) {
+  EXPECT_EQ(record_hex(ConsumerGroupMetadataKey{.group_id = "g"}, 3), "0003" "000167");
+  EXPECT_EQ(record_hex(ConsumerGroupMemberMetadataKey{.group_id = "g", .member_id = "m"}, 5),
+            "0005" "000167" "00016d");
+  EXPECT_EQ(record_hex(ConsumerGroupTargetAssignmentMetadataKey{.group_id = "g"}, 6),
+            "0006" "000167");
+  EXPECT_EQ(
+      record_hex(ConsumerGroupTargetAssignmentMemberKey{.group_id = "g", .member_id = "m"}, 7),
+      "0007" "000167" "00016d");
+  EXPECT_EQ(record_hex(ConsumerGroupPartitionMetadataKey{.group_id = "g"}, 4), "0004" "000167");
+  EXPECT_EQ(
+      record_hex(ConsumerGroupCurrentMemberAssignmentKey{.group_id = "g", .member_id = "m"}, 8),
+      "0008" "000167" "00016d");
+  const ConsumerGroupRegularExpressionKey regex{.group_id = "g", .regular_expression = "a*"};
+  EXPECT_EQ(record_hex(regex, 16), "0010" "000167" "0002612a");
+  EXPECT_EQ(record_hex(ConsumerGroupMetadataValue{.epoch = 7}, 0), "0000" "00000007" "00");
+  EXPECT_EQ(record_hex(ConsumerGroupMetadataValue{.epoch = 7, .metadata_hash = 1}, 0),
+            "0000" "00000007" "01" "0008" "0000000000000001");
+  EXPECT_EQ(record_hex(ConsumerGroupMemberMetadataValue{.instance_id = std::nullopt,
+                                                        .rack_id = std::nullopt,
+                                                        .subscribed_topic_regex = std::nullopt,
+                                                        .server_assignor = std::nullopt},
+                       0),
+            "0000" "00" "00" "01" "01" "01" "00" "ffffffff" "00" "00");
 }
 
 TEST(RecordCodec, GroupMetadata) {
