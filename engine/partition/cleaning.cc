@@ -250,9 +250,9 @@ void Cleaning::plan_runs() {
 
 void Cleaning::begin_run() {
   const Run& run = runs_[run_];
-  const bool last = run_ + 1 == runs_.size();
   const model::Offset next = inputs_[run.last - 1].next_offset;
-  const model::Offset clean = last ? compaction_.mapped_end() : std::min(clean_end_, next);
+  // The map speaks for later runs, too: no key is left twice below the end of this one.
+  const model::Offset clean = std::min(compaction_.mapped_end(), next);
   input_ = run.first;
   compaction_.void_markers().clear();
   stage_ = Stage::starting_file;

@@ -6,9 +6,9 @@
 //              what stays is written to one new segment each, no larger than a segment may be
 //   committing the new segment gets its name, durably, and takes the place of the run in the log
 //
-// The oldest run comes first, and only the last one's name says how far the log is clean: a crash
-// between two leaves a log that is as clean as before, and a delete marker never goes before what
-// it deletes. Nothing is shared with requests but the disk: a turn reads SegmentScanner::kWindowMax
+// The oldest run comes first, so each one's name may say that the log is clean up to its end: a
+// crash between two costs the rest of the pass, and a delete marker never goes before what it
+// deletes. Nothing is shared with requests but the disk: a turn reads SegmentScanner::kWindowMax
 // bytes, then others have theirs; while the core commits, the pass rests as long as it worked.
 //
 // Whatever fails before the rename costs the pass and nothing else. Owned by Cleaner.
