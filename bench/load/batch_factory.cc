@@ -166,6 +166,9 @@ base::Result<BatchFactory> BatchFactory::make(const BatchSpec& spec) {
     size_t used = 0;
     do {
       row.push_back(builder.build(static_cast<int32_t>(p)));
+      auto& shift = factory.shifts_[row.back().rest().size()];
+      if (!shift) shift = std::make_unique<CrcShift>(row.back().rest().size());
+      row.back().rest_shift = shift.get();
       used += row.back().bytes.size();
       factory.size_max_ = std::max(factory.size_max_, row.back().bytes.size());
     } while (used + row.back().bytes.size() <= memory && row.size() < kVariantsMax);
@@ -191,8 +194,7 @@ size_t stamp_front(const Batch& batch, const Stamp& stamp, int64_t timestamp_ms,
   }
   const uint32_t front_crc = base::crc32c(
       front.subspan(log::kBatchCrcStart, batch.front_size - log::kBatchCrcStart));
-  base::store_be(to + at::kCrc, base::crc32c_combine(front_crc, batch.rest_crc,
-                                                     batch.bytes.size() - batch.front_size));
+  base::store_be(to + at::kCrc, batch.rest_shift->combine(front_crc, batch.rest_crc));
   return batch.front_size;
 }
 

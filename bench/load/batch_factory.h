@@ -13,11 +13,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bench/load/crc_shift.h"
 #include "bench/load/key_chooser.h"
 #include "engine/log/deflater.h"
 #include "io/base/result.h"
@@ -53,6 +56,7 @@ struct Batch {
   size_t front_size = 0;      // what stamp() writes; the rest follows in bytes
   size_t stamp_position = 0;  // 0: carries none
   uint32_t rest_crc = 0;      // of the bytes from front_size on
+  const CrcShift* rest_shift = nullptr;  // by their size; the factory's
 
   [[nodiscard]] std::span<const std::byte> rest() const {
     return std::span(bytes).subspan(front_size);
@@ -82,6 +86,7 @@ class BatchFactory {
  private:
   BatchFactory() = default;
 
+  std::map<size_t, std::unique_ptr<const CrcShift>> shifts_;  // by the size of a rest
   std::vector<std::vector<Batch>> batches_;  // by partition when keyed, else one row
   size_t distinct_keys_ = 0;
   size_t size_max_ = 0;

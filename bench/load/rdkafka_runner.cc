@@ -135,7 +135,7 @@ void ProducerThread::drain() {
     serve();
     producers_[next_]->serve(kServe_ms);
   }
-  recorder_.results().unanswered += waiting();
+  if (!stop_) recorder_.results().unanswered += waiting();
   for (auto& producer : producers_) producer->abandon();
 }
 
@@ -275,9 +275,11 @@ Results Run::run(RunListener& listener) {
   threads_.clear();
   Results results;
   for (const Recorder* recorder : recorders) results.merge(recorder->results());
-  for (const auto& group : groups_) group->report_unread(acked_ends_, results.verification);
   results.seconds = watch.seconds();
   results.generator_cpu_s = watch.generator_cpu_s();
+  // Who ended it early did not wait for the rest.
+  if (stop_) return results;
+  for (const auto& group : groups_) group->report_unread(acked_ends_, results.verification);
   return results;
 }
 

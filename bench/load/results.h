@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "bench/load/histogram.h"
 
@@ -67,11 +68,12 @@ struct Results {
   std::map<int16_t, uint64_t> errors;  // by Kafka's code
   uint64_t warmup_errors = 0;          // retriable ones while leaders are still being found
   Verification verification;
+  std::vector<int64_t> acked_ends;  // by partition: one past the last acknowledged offset; 0: none
   double seconds = 0;           // of the measured part
   double generator_cpu_s = 0;   // of this process in it
   std::string failure;          // why the run ended early; empty: it did not
 
-  // Everything but seconds and generator_cpu_s, which are the run's.
+  // Everything but seconds, generator_cpu_s and acked_ends, which are the run's.
   void merge(const Results& other);
 };
 

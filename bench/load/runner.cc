@@ -47,6 +47,9 @@ base::Result<Results> run_load(const Plan& plan, RunListener& listener) {
   for (std::thread& thread : threads) thread.join();
   Results results;
   for (const Recorder* recorder : recorders) results.merge(recorder->results());
+  for (int32_t p = 0; p < plan.target.partition_count(); ++p) {
+    results.acked_ends.push_back(shared.acked_ends.get(p));
+  }
   results.seconds = watch.seconds();
   results.generator_cpu_s = watch.generator_cpu_s();
   return results;

@@ -101,7 +101,7 @@ base::Status Worker::loop() {
       next_publish_ns = now + kPublishInterval_ns;
     }
     CHECK_OK(offer_due(now));
-    CHECK_OK(take_events(wait_ns(now_ns())));
+    CHECK_OK(take_events(wait_ns(schedule_ ? now_ns() : now)));
   }
   return {};
 }
@@ -175,8 +175,8 @@ bool Worker::finished(int64_t now_ns) {
 }
 
 void Worker::count_unanswered() {
+  if (shared_.stop) return;  // nobody waited for the rest
   for (const auto& producer : producers_) recorder_.results().unanswered += producer->unanswered();
-  if (!recorder_.results().failure.empty()) return;
   for (auto& consumer : consumers_) consumer->report_unread();
 }
 

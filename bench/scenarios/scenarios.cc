@@ -163,6 +163,29 @@ std::vector<Step> fan_out() {
   return steps;
 }
 
+std::vector<Step> crash_recovery() {
+  std::vector<Step> steps;
+  for (const int32_t partitions : {1, 1'000}) {
+    for (const bool clean : {false, true}) {
+      Step step{.label = fmt::format("{} partition{}, {}", partitions, partitions == 1 ? "" : "s",
+                                     clean ? "stopped" : "killed"),
+                .partitions = partitions,
+                .clean_stop = clean};
+      step.producer = {.connections = 4, .window = kClientWindow, .bytes_per_second = 100 * kMB};
+      step.producer.batches = {.value_size = kKiB, .batch_size_max = 64 * kKiB};
+      steps.push_back(step);
+    }
+  }
+  return steps;
+}
+
+std::vector<Step> footprint() {
+  Step idle{.label = "idle", .partitions = 1};
+  Step waiting{.label = "100 waiting readers", .partitions = 100};
+  waiting.consumer = {.readers = 1, .connections = 100};
+  return {idle, waiting};
+}
+
 std::vector<Step> long_soak() {
   Step step{.label = "maximum",
             .partitions = 16,
@@ -221,6 +244,10 @@ const std::vector<Scenario>& all_scenarios() {
       {"W7", "size-sweep", "records of 10 B to 1 MiB, with and without codec", size_sweep()},
       {"W8", "compacted", "a million keys on a compacted topic", compacted()},
       {"W9", "fan-out", "50 MB/s to 1 to 16 readers", fan_out()},
+      {"W10", "crash-recovery", "killed under 100 MB/s: time to first ack, acknowledged and lost",
+       crash_recovery(), Procedure::crash_recovery},
+      {"W11", "footprint", "fifty starts to the first ack; memory and CPU of an idle broker",
+       footprint(), Procedure::footprint},
       {"W12", "long-soak", "60 % of the maximum under retention; use a long --duration",
        long_soak()},
       {"S1", "clickstream", "clicks at 8,000 and 24,000 a second, three readers, then a replay",

@@ -23,14 +23,24 @@ struct Step {
   load::ConsumerPlan consumer{};
   double share_of_first = 0;   // open loop at this share of the first step's bytes a second
   bool backlog = false;        // before the step, produce as many bytes as the run's backlog
+  bool clean_stop = false;     // crash_recovery: SIGTERM instead of SIGKILL
   bool same_topic = false;     // goes on with the topic of the step before
 };
+
+// How the steps of a scenario are run.
+//   load            the broker is up, the step is a plan
+//   crash_recovery  a broker of our own is filled with the backlog, killed (or stopped) under the
+//                   plan's load and started again
+//   footprint       a broker of our own is started over and over, and watched while it idles; the
+//                   step says how many readers wait
+enum class Procedure : uint8_t { load, crash_recovery, footprint };
 
 struct Scenario {
   std::string_view name;    // "W1"
   std::string_view title;   // "big-producers"
   std::string_view about;   // one line, for --list
   std::vector<Step> steps;
+  Procedure procedure = Procedure::load;
 };
 
 // All, in the order of their names.

@@ -167,6 +167,32 @@ TEST_F(Bench, ABacklogIsReadWhileProducing) {
   EXPECT_GT(catch_up.at("seconds"), 0);
 }
 
+TEST_F(Bench, AKilledBrokerHasAllThatItAcknowledged) {
+  const Ran ran = bench("W10 --json --rate 5MB --backlog 2MB -p 3 --only '1 partition,'");
+  ASSERT_EQ(ran.exit_code, 0) << ran.out;
+  const auto all = lines(ran);
+  ASSERT_EQ(all.size(), 2u);
+  for (const Json& line : all) {
+    EXPECT_GE(line.at("stored_bytes").get<uint64_t>(), 2'000'000u);
+    EXPECT_EQ(line.at("acked_lost"), 0);
+    EXPECT_GT(line.at("verified_batches"), 0);
+    EXPECT_LE(line.at("ready_ms"), line.at("first_ack_ms"));
+    EXPECT_EQ(line.at("sound"), true) << line;
+  }
+  EXPECT_TRUE(left_nothing());
+}
+
+TEST_F(Bench, AFootprintHasFiftyStarts) {
+  const Ran ran = bench("W11 --json");
+  ASSERT_EQ(ran.exit_code, 0) << ran.out;
+  const auto all = lines(ran);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].at("starts"), 50);
+  EXPECT_GT(all[0].at("memory_bytes"), 0);
+  EXPECT_GT(all[1].at("memory_bytes"), 0);
+  EXPECT_TRUE(left_nothing());
+}
+
 TEST_F(Bench, FreshTopicsAreRemoved) {
   const Ran ran = shell(fmt::format(
       "{0} run -- sh -c '{0} bench -b $WEIR_BOOTSTRAP -d 100ms --warmup 0 >&2; {0} topic list'",
@@ -192,6 +218,8 @@ TEST_F(Bench, WhatCannotBeIsNamed) {
   refused("--producers 0", 2, "nothing to do");
   refused("--codec rar", 2, "--codec");
   refused("--keys zipf:x", 2, "zipf");
+  refused("W10 -b 127.0.0.1:1", 2, "--bootstrap");
+  refused("W11 --data /tmp/x", 2, "--data");
   refused("--client java", 2, "--client");
   refused("--client-config a=b", 2, "--client-config");
   refused("--no-probe --client librdkafka --client-config no.such=1", 1, "no.such");
@@ -204,7 +232,8 @@ TEST_F(Bench, TheListNamesEveryScenario) {
   const Ran ran = shell(program() + " bench --list");
   EXPECT_EQ(ran.exit_code, 0);
   for (const char* name :
-       {"W1 ", "W2 ", "W3 ", "W4 ", "W5 ", "W6 ", "W7 ", "W8 ", "W9 ", "W12 ", "S1 "}) {
+       {"W1 ", "W2 ", "W3 ", "W4 ", "W5 ", "W6 ", "W7 ", "W8 ", "W9 ", "W10 ",
+        "W11 ", "W12 ", "S1 "}) {
     const std::string line = std::string("\n") + name;
     EXPECT_NE(("\n" + ran.out).find(line), std::string::npos) << name << ran.out;
   }

@@ -15,6 +15,7 @@
 #include "bench/load/runner.h"
 #include "bench/scenarios/scenarios.h"
 #include "tools/weir/bench_options.h"
+#include "tools/weir/bench_procedures.h"
 #include "tools/weir/bench_progress.h"
 #include "tools/weir/bench_report.h"
 #include "tools/weir/bench_target.h"
@@ -26,7 +27,6 @@ namespace {
 
 constexpr int64_t kProbe_ms = 300;
 constexpr size_t kProbeLarge = size_t{1} << 20;
-constexpr int kExitSignalBase = 128;
 
 std::string random_text() {
   std::random_device random;
@@ -51,6 +51,7 @@ class Bench {
   int run();
 
  private:
+  int run_steps();
   StepReport run_step(const scenarios::Step& step);
   void measure(const scenarios::Step& step, WireClient& client, StepReport& report);
   void prepare_topic(const scenarios::Step& step, WireClient& client);
@@ -79,6 +80,19 @@ class Bench {
 int Bench::run() {
   if (options_.bootstrap.empty()) broker_.emplace(options_.broker);
   watch_interrupts();
+  try {
+    return run_steps();
+  } catch (const Failure&) {
+    // What was wrong is said; a broker that cannot be asked any more keeps the topic.
+    try {
+      drop_topic();
+    } catch (const Failure&) {
+    }
+    throw;
+  }
+}
+
+int Bench::run_steps() {
   BenchTables tables;
   bool sound = true;
   for (const scenarios::Step& step : steps_) {
@@ -97,7 +111,7 @@ int Bench::run() {
   }
   drop_topic();
   if (!options_.json) tables.print();
-  if (const int signal = interrupted_by(); signal != 0) return kExitSignalBase + signal;
+  if (const int signal = interrupted_by(); signal != 0) return kExitInterrupted + signal;
   return sound ? 0 : kExitFailed;
 }
 
@@ -150,6 +164,9 @@ void Bench::measure(const scenarios::Step& step, WireClient& client, StepReport&
   plan.run_id = static_cast<uint16_t>(std::random_device()());
   plan.target = find_target(client, topic);
   plan.producer.batches.partition_count = plan.target.partition_count();
+  // Every leader must be read from.
+  plan.consumer.connections =
+      std::max(plan.consumer.connections, static_cast<int32_t>(plan.target.brokers.size()));
   if (step.backlog) {
     produce_backlog(plan);
     plan.target = find_target(client, topic);
@@ -226,6 +243,11 @@ void add_bench(CLI::App& app, int& exit_code) {
       "wrong usage. A step that the broker has no feature for is skipped and named.");
   command->callback([options, &exit_code] {
     if (options->list) return list_scenarios();
+    const auto* scenario = scenarios::find_scenario(options->scenario);
+    if (scenario != nullptr && scenario->procedure != scenarios::Procedure::load) {
+      exit_code = run_procedure(*options, *scenario);
+      return;
+    }
     exit_code = Bench(*options).run();
   });
 }

@@ -8,6 +8,7 @@
 
 #include "engine/wire/messages/create_topics.h"
 #include "engine/wire/messages/delete_topics.h"
+#include "engine/wire/messages/list_offsets.h"
 #include "engine/wire/messages/metadata.h"
 #include "tools/weir/cluster.h"
 
@@ -58,15 +59,50 @@ std::optional<Leaders> find_leaders(WireClient& client, const std::string& name)
   return std::nullopt;
 }
 
-std::vector<int64_t> offsets_of(WireClient& client, const std::string& topic, size_t count,
-                                int64_t timestamp) {
-  std::vector<PartitionName> names;
-  for (size_t i = 0; i < count; ++i) names.push_back({topic, static_cast<int32_t>(i)});
+// What a leader answers that does not know yet that it is one: Kafka names it in Metadata first.
+bool is_early(int16_t code) {
+  const auto error = static_cast<model::ErrorCode>(code);
+  return error == model::ErrorCode::unknown_topic_or_partition ||
+         error == model::ErrorCode::leader_not_available ||
+         error == model::ErrorCode::not_leader_or_follower;
+}
+
+// By partition. Nothing: a partition's leader is not ready.
+std::optional<std::vector<int64_t>> find_offsets(WireClient& client, const std::string& name,
+                                                 size_t count, int64_t timestamp) {
+  std::vector<wire::ListOffsetsRequest::Partition> partitions;
+  for (size_t i = 0; i < count; ++i) {
+    partitions.push_back({.partition_index = static_cast<int32_t>(i), .timestamp = timestamp});
+  }
+  std::vector<wire::ListOffsetsRequest::Topic> topics{{name, array_of(partitions)}};
+  const auto answer = client.call<wire::ListOffsetsResponse>(
+      wire::ListOffsetsRequest{.replica_id = -1, .topics = array_of(topics)});
   std::vector<int64_t> offsets(count);
-  for (const auto& [name, offset] : list_offsets(client, names, timestamp)) {
-    offsets[static_cast<size_t>(name.partition)] = std::max<int64_t>(0, offset);
+  for (const auto& topic : answer->topics) {
+    for (const auto& partition : topic.partitions) {
+      if (is_early(partition.error_code)) return std::nullopt;
+      check(partition.error_code,
+            fmt::format("offsets of {}-{}", name, partition.partition_index));
+      const auto index = static_cast<size_t>(partition.partition_index);
+      if (index < count) offsets[index] = std::max<int64_t>(0, partition.offset);
+    }
   }
   return offsets;
+}
+
+// Asks until there is an answer.
+template <class Ask>
+auto ask_until(const std::string& topic, Ask ask) {
+  using Clock = std::chrono::steady_clock;
+  const auto give_up = Clock::now() + std::chrono::milliseconds(kLeaderTimeout_ms);
+  while (true) {
+    if (auto found = ask()) return *std::move(found);
+    if (Clock::now() > give_up) {
+      fail("topic {} does not exist, or its partitions have had no leader for {} s", topic,
+           kLeaderTimeout_ms / 1000);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(kPollInterval_ms));
+  }
 }
 
 }  // namespace
@@ -99,23 +135,16 @@ void delete_bench_topic(WireClient& client, const std::string& name) {
 }
 
 load::Target find_target(WireClient& client, const std::string& topic) {
-  using Clock = std::chrono::steady_clock;
-  const auto give_up = Clock::now() + std::chrono::milliseconds(kLeaderTimeout_ms);
-  std::optional<Leaders> found = find_leaders(client, topic);
-  while (!found) {
-    if (Clock::now() > give_up) {
-      fail("topic {} does not exist, or its partitions have had no leader for {} s", topic,
-           kLeaderTimeout_ms / 1000);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(kPollInterval_ms));
-    found = find_leaders(client, topic);
-  }
-  const size_t count = found->leaders.size();
+  Leaders found = ask_until(topic, [&] { return find_leaders(client, topic); });
+  const size_t count = found.leaders.size();
+  const auto offsets = [&](int64_t timestamp) {
+    return ask_until(topic, [&] { return find_offsets(client, topic, count, timestamp); });
+  };
   return {.topic = topic,
-          .brokers = std::move(found->brokers),
-          .leaders = std::move(found->leaders),
-          .start_offsets = offsets_of(client, topic, count, kEarliest),
-          .end_offsets = offsets_of(client, topic, count, kLatest),
+          .brokers = std::move(found.brokers),
+          .leaders = std::move(found.leaders),
+          .start_offsets = offsets(kEarliest),
+          .end_offsets = offsets(kLatest),
           .produce_version = client.version(wire::ApiKey::produce, load::kProduceVersionMax),
           .fetch_version = client.version(wire::ApiKey::fetch, load::kFetchVersionMax)};
 }

@@ -107,6 +107,9 @@ std::string describe_end(int wait_status) {
   return fmt::format("signal {} ({})", signal, ::strsignal(signal));
 }
 
+TemporaryDirectory::TemporaryDirectory() : path_(make_temporary_directory()) {}
+TemporaryDirectory::~TemporaryDirectory() { remove_directory(path_); }
+
 EphemeralBroker::EphemeralBroker(Options options) : options_(std::move(options)) {
   BrokerOptions& broker = options_.broker;
   if (broker.listen.empty()) broker.listen = "127.0.0.1:0";
@@ -142,6 +145,22 @@ void EphemeralBroker::start(const broker::Config& config) {
 
 EphemeralBroker::~EphemeralBroker() { stop(); }
 
+void EphemeralBroker::kill() {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  reap();
+}
+
+int EphemeralBroker::reap() {
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  if (pid_descriptor_ >= 0) ::close(pid_descriptor_);
+  pid_descriptor_ = -1;
+  return status;
+}
+
 std::optional<std::string> EphemeralBroker::stop() {
   if (pid_ < 0) return std::nullopt;
   ::kill(pid_, SIGTERM);
@@ -152,12 +171,7 @@ std::optional<std::string> EphemeralBroker::stop() {
   } while (count < 0 && errno == EINTR);
   const bool killed = count == 0;
   if (killed) ::kill(pid_, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
-  if (pid_descriptor_ >= 0) ::close(pid_descriptor_);
-  pid_descriptor_ = -1;
+  const int status = reap();
   // It does so itself, unless it died of something else.
   std::error_code ignored;
   if (remove_data_ && std::filesystem::exists(data(), ignored)) remove_directory(data());

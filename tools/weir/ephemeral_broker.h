@@ -46,11 +46,16 @@ class EphemeralBroker {
   // stopped as it should.
   std::optional<std::string> stop();
 
+  // SIGKILL, and gone when this returns. The data stays when its directory was named.
+  void kill();
+
   // Clients get 5 s to finish (connection/config.h); then the journal is flushed.
   static constexpr int kStopTimeout_ms = 15'000;
 
  private:
   void start(const broker::Config& config);
+  // Waits for its end; the wait status.
+  int reap();
 
   Options options_;
   bool remove_data_ = false;
@@ -61,6 +66,19 @@ class EphemeralBroker {
 
 // A descriptor of a child that poll() finds readable once it has ended; -1 and errno.
 int open_process(pid_t pid);
+
+// A fresh directory below TMPDIR or /tmp, gone with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory();
+  ~TemporaryDirectory();
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 // "exit code 3", "signal 9 (Killed)".
 std::string describe_end(int wait_status);

@@ -14,6 +14,8 @@ namespace weir::tools {
 // Exit codes of every command.
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
+// Plus the number of the signal, as shells say it.
+inline constexpr int kExitInterrupted = 128;
 
 class Failure : public std::runtime_error {
  public:

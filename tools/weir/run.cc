@@ -27,7 +27,6 @@ namespace {
 // As shells say it.
 constexpr int kExitNotExecutable = 126;
 constexpr int kExitNotFound = 127;
-constexpr int kExitSignalBase = 128;
 
 constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
@@ -136,7 +135,7 @@ int run(const Options& options) {
   const pid_t pid = spawn(options.command, signals.before());
   const int status = wait_for(pid, signals.descriptor(), broker);
   const int exit_code =
-      WIFEXITED(status) ? WEXITSTATUS(status) : kExitSignalBase + WTERMSIG(status);
+      WIFEXITED(status) ? WEXITSTATUS(status) : kExitInterrupted + WTERMSIG(status);
   const auto failed = broker.stop();
   if (!failed) return exit_code;
   fmt::print(stderr, "weir: the broker ended with {}\n", *failed);
@@ -161,7 +160,8 @@ void add_run(CLI::App& app, int& exit_code) {
   command->footer(
       "The command finds the broker's address in WEIR_BOOTSTRAP and KAFKA_BOOTSTRAP_SERVERS.\n"
       "When it ends, so does the broker; the exit code is the command's, 128 + N if signal N\n"
-      "ended it, 126 or 127 if it cannot be run, 1 if the broker failed.");
+      "ended it, 126 or 127 if it cannot be run, 1 if the broker failed. The fresh directory lies\n"
+      "below TMPDIR; a start waits for its device a few times, and TMPDIR=/dev/shm has none.");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

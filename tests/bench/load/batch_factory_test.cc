@@ -11,6 +11,7 @@
 
 #include "engine/log/batch_validator.h"
 #include "engine/log/record_batch.h"
+#include "io/base/crc32c.h"
 
 namespace weir::load {
 namespace {
@@ -168,6 +169,20 @@ TEST(Stamp, IsReadFromItsMagicAndSizeOn) {
   const auto first = *records_of(bytes)[0].value;
   EXPECT_TRUE(read_stamp(first));
   EXPECT_FALSE(read_stamp(first.first(kStampSize - 1)));
+}
+
+TEST(CrcShift, CombinesAsTheChecksumOfBoth) {
+  base::RandomStream random(4);
+  Buffer bytes(300'000);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.next());
+  const std::span<const std::byte> all(bytes);
+  for (const size_t front : {size_t{0}, size_t{1}, size_t{85}, size_t{4096}, bytes.size()}) {
+    const size_t rest = bytes.size() - front;
+    EXPECT_EQ(CrcShift(rest).combine(base::crc32c(all.first(front)),
+                                     base::crc32c(all.subspan(front))),
+              base::crc32c(all))
+        << front;
+  }
 }
 
 TEST(KeyChooser, ZipfDrawsInProportion) {
