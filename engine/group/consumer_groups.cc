@@ -309,7 +309,7 @@ bool ConsumerGroups::fill(ConsumerGroupHeartbeatCall& call, const ConsumerMember
   response.heartbeat_interval_ms = settings.heartbeat_interval_ms;
   if (!with_assignment) return copy.ok();
   const Assignment& assigned = member.current().assigned;
-  using Row = wire::ConsumerGroupHeartbeatResponse::TopicPartitions;
+  using Row = wire::ConsumerGroupHeartbeatPartitions;
   auto rows = copy.array<Row>(assigned.size());
   size_t next = 0;
   for (const auto& [topic, partitions] : assigned) {
@@ -319,8 +319,7 @@ bool ConsumerGroups::fill(ConsumerGroupHeartbeatCall& call, const ConsumerMember
     row.partitions = copy.array<int32_t>(partitions.size());
     if (!row.partitions.is_null()) std::ranges::copy(partitions, row.partitions.begin());
   }
-  response.assignment.emplace();
-  response.assignment->topic_partitions = rows;
+  response.assignment = wire::ConsumerGroupHeartbeatAssignment{rows};
   return copy.ok();
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 #include <numeric>
+#include <tuple>
 
 #include "engine/group/assignor.h"
 #include "engine/group/limits.h"
@@ -159,8 +160,8 @@ class UniformAssignor {
   void place_rest() {
     std::vector<std::pair<size_t, int32_t>> rest;
     for_each_free([&](size_t topic, int32_t partition) { rest.emplace_back(topic, partition); });
-    std::ranges::stable_sort(rest, {}, [&](const auto& entry) {
-      return topics_[entry.first].subscribers.size();
+    std::ranges::sort(rest, {}, [&](const auto& entry) {
+      return std::tuple(topics_[entry.first].subscribers.size(), entry.first, entry.second);
     });
     for (const auto& [topic, partition] : rest) {
       give(topic, partition,
@@ -178,8 +179,9 @@ class UniformAssignor {
     std::iota(order.begin(), order.end(), size_t{0});
     for (bool moved = true; moved && work_ < kAssignorWorkMax;) {
       moved = false;
-      std::ranges::stable_sort(order, std::ranges::greater{},
-                               [&](size_t m) { return members_[m].load; });
+      std::ranges::sort(order, [&](size_t a, size_t b) {
+        return std::pair(members_[b].load, a) < std::pair(members_[a].load, b);
+      });
       for (const size_t m : order) {
         while (work_ < kAssignorWorkMax && relieve(m)) moved = true;
       }

@@ -50,26 +50,27 @@ struct ConsumerGroupHeartbeatRequest {
   }
 };
 
+// What a member may use; apart, as std::optional takes a whole type only.
+struct ConsumerGroupHeartbeatPartitions {
+  Uuid topic_id{};
+  Array<int32_t> partitions{};
+
+  static constexpr void describe(auto& field, auto& m) {
+    field("TopicId", m.topic_id);
+    field("Partitions", m.partitions);
+  }
+};
+
+struct ConsumerGroupHeartbeatAssignment {
+  Array<ConsumerGroupHeartbeatPartitions> topic_partitions{};
+
+  static constexpr void describe(auto& field, auto& m) {
+    field("TopicPartitions", m.topic_partitions);
+  }
+};
+
 struct ConsumerGroupHeartbeatResponse {
   static constexpr MessageInfo kInfo = response_info(ApiKey::consumer_group_heartbeat);
-
-  struct TopicPartitions {
-    Uuid topic_id{};
-    Array<int32_t> partitions{};
-
-    static constexpr void describe(auto& field, auto& m) {
-      field("TopicId", m.topic_id);
-      field("Partitions", m.partitions);
-    }
-  };
-
-  struct Assignment {
-    Array<TopicPartitions> topic_partitions{};
-
-    static constexpr void describe(auto& field, auto& m) {
-      field("TopicPartitions", m.topic_partitions);
-    }
-  };
 
   int32_t throttle_time_ms = 0;
   int16_t error_code = 0;
@@ -77,7 +78,7 @@ struct ConsumerGroupHeartbeatResponse {
   NullableString member_id{};
   int32_t member_epoch = 0;
   int32_t heartbeat_interval_ms = 0;
-  std::optional<Assignment> assignment{};
+  std::optional<ConsumerGroupHeartbeatAssignment> assignment{};
 
   static constexpr void describe(auto& field, auto& m) {
     field("ThrottleTimeMs", m.throttle_time_ms);

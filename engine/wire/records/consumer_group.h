@@ -73,28 +73,29 @@ struct ConsumerGroupMemberMetadataKey {
   }
 };
 
+struct ConsumerGroupClassicProtocol {
+  std::string_view name{};
+  Bytes metadata{};
+
+  static constexpr void describe(auto& field, auto& m) {
+    field("Name", m.name);
+    field("Metadata", m.metadata);
+  }
+};
+
+struct ConsumerGroupClassicMember {
+  int32_t session_timeout_ms = 0;
+  Array<ConsumerGroupClassicProtocol> supported_protocols{};
+
+  static constexpr void describe(auto& field, auto& m) {
+    field("SessionTimeoutMs", m.session_timeout_ms);
+    field("SupportedProtocols", m.supported_protocols);
+  }
+};
+
 struct ConsumerGroupMemberMetadataValue {
   static constexpr MessageInfo kInfo =
       consumer_group_value_info("ConsumerGroupMemberMetadataValue", 5);
-
-  struct ClassicProtocol {
-    std::string_view name{};
-    Bytes metadata{};
-
-    static constexpr void describe(auto& field, auto& m) {
-      field("Name", m.name);
-      field("Metadata", m.metadata);
-    }
-  };
-  struct ClassicMemberMetadata {
-    int32_t session_timeout_ms = 0;
-    Array<ClassicProtocol> supported_protocols{};
-
-    static constexpr void describe(auto& field, auto& m) {
-      field("SessionTimeoutMs", m.session_timeout_ms);
-      field("SupportedProtocols", m.supported_protocols);
-    }
-  };
 
   NullableString instance_id = "";
   NullableString rack_id = "";
@@ -104,7 +105,7 @@ struct ConsumerGroupMemberMetadataValue {
   NullableString subscribed_topic_regex = "";
   int32_t rebalance_timeout_ms = -1;
   NullableString server_assignor = "";
-  std::optional<ClassicMemberMetadata> classic_member_metadata{};  // speaks the classic protocol
+  std::optional<ConsumerGroupClassicMember> classic_member_metadata{};  // speaks that protocol
 
   static constexpr void describe(auto& field, auto& m) {
     field("InstanceId", m.instance_id, {.nullable = kAllVersions});
