@@ -96,6 +96,17 @@ void draw_retention(uint64_t seed, Scenario& s) {
   s.file_delete_delay_ms = static_cast<int64_t>(pick(random, 0, 0, 50));
 }
 
+void draw_compaction(uint64_t seed, Scenario& s) {
+  RandomStream random(seed, "compaction");
+  if (random.chance(0.5)) return;
+  s.cleaner_backoff_ms = static_cast<int64_t>(pick(random, 1, 10, 100));
+  s.delete_retention_ms = static_cast<int64_t>(pick(random, 0, 50, 1'000'000));
+  // Nothing is compacted before its segment is sealed.
+  if (s.segment_ms == INT64_MAX && random.chance(0.7)) {
+    s.segment_ms = static_cast<int64_t>(pick(random, 1, 20, 200));
+  }
+}
+
 void draw_priming(uint64_t seed, Scenario& s) {
   RandomStream random(seed, "priming");
   if (random.chance(0.4)) return;
@@ -122,6 +133,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_crashes(random, s);
   draw_retention(seed, s);
   draw_priming(seed, s);
+  draw_compaction(seed, s);
   s.reserve_bytes = static_cast<int64_t>(RandomStream(seed, "reserve").below(3)) << 20;
   // A stream of their own: what other seeds draw stays as it is.
   RandomStream transactions(seed, "transactions");
@@ -162,7 +174,8 @@ std::string to_string(const Scenario& s) {
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
       "rot={} disk_fills={} disk_errors={} trimmers={} odd_times={} segment_ms={} check_ms={} "
-      "delete_delay_ms={} prime_burst={} prime_quiet_us={} reserve={}\n  faults: {}",
+      "delete_delay_ms={} clean_ms={} tombstones_ms={} prime_burst={} prime_quiet_us={} "
+      "reserve={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
       s.group_members, s.batches_per_producer,
@@ -172,8 +185,8 @@ std::string to_string(const Scenario& s) {
       s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
       s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
       s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms, s.retention_check_ms,
-      s.file_delete_delay_ms, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,
-      io::sim::to_string(s.world.faults));
+      s.file_delete_delay_ms, s.cleaner_backoff_ms, s.delete_retention_ms, s.prime_burst_bytes,
+      s.prime_quiet_us, s.reserve_bytes, io::sim::to_string(s.world.faults));
 }
 
 }  // namespace weir::simtest

@@ -67,6 +67,9 @@ struct Scenario {
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
   int64_t file_delete_delay_ms = 0;
+  // Of the internal topics, which are compacted; 0: as by default, too seldom to be seen.
+  int64_t cleaner_backoff_ms = 0;
+  int64_t delete_retention_ms = 0;
   uint64_t prime_burst_bytes = 16 << 20;
   int64_t prime_quiet_us = 100'000;
   int64_t reserve_bytes = 0;      // of disk space
