@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/log/transaction_marker.h"
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/varint.h"
 
@@ -167,7 +168,10 @@ Bytes Compaction::filter_control(const BatchView& batch, bool ends_range) {
 // Below mapped_end.
 bool Compaction::keeps(const Record& record, model::Offset offset, bool horizon_passed) const {
   if (!record.key) return false;
-  if (!record.value && horizon_passed) return false;
+  const bool too_soon = model::planted(model::Bug::tombstone_before_horizon);
+  if (!record.value && (horizon_passed || too_soon)) return false;
+  const bool off_by_one = model::planted(model::Bug::compaction_drops_newest);
+  if (off_by_one && offset + 1 == mapped_end_) return false;
   return offset >= newest_.find(*record.key);
 }
 
