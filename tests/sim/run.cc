@@ -144,6 +144,7 @@ void Run::bury(CrashKind kind) {
 
 bool Run::start_engine(const CrashPlan* plan) {
   if (starts_++ > 0) {
+    spare();  // an engine that gave up leaves its plan behind
     world_.restart(
         static_cast<uint16_t>(random_.between(scenario_.cores_min, scenario_.cores_max)));
   }
