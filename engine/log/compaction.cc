@@ -97,6 +97,15 @@ bool Compaction::is_aborted(const BatchView& batch) const {
          found->first_offset <= batch.base_offset();
 }
 
+// Whether readers are still told of the transaction that this marker ends, or will be after a
+// start: they look for the marker.
+bool Compaction::is_indexed(const BatchView& marker) const {
+  const std::tuple key(marker.producer_id(), marker.base_offset());
+  return std::ranges::binary_search(input_.aborted, key, {}, [](const AbortedRange& range) {
+    return std::tuple(range.producer_id, range.marker_offset);
+  });
+}
+
 bool Compaction::holds_producer(const BatchView& batch) const {
   if (!batch.has_producer_id()) return false;
   const auto found = input_.producers.find(batch.producer_id());
@@ -152,7 +161,7 @@ Bytes Compaction::filter_control(const BatchView& batch, bool ends_range) {
   const auto marker = read_marker(batch);
   if (!marker || has_data || holds_producer(batch)) return batch.bytes();
   if (!marker->commit) void_markers_.push_back(batch.base_offset());
-  if (horizon_passed(batch)) return without_records(batch, ends_range);
+  if (horizon_passed(batch) && !is_indexed(batch)) return without_records(batch, ends_range);
   if (batch.has_delete_horizon() || !load_records(batch)) return batch.bytes();
   kept_.clear();
   Record record;
