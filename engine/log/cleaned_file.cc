@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
 #include "io/base/units.h"
@@ -142,7 +143,9 @@ void CleanedFile::on_step(io::Op& op) {
     case Stage::opening_ledger: file_ = io::FileId(result); return advance(Stage::writing_ledger);
     case Stage::closing_ledger: return advance(Stage::syncing_directory);
     case Stage::syncing_directory: return advance(Stage::renaming);
-    case Stage::renaming: return advance(Stage::syncing_rename);
+    case Stage::renaming:
+      if (model::planted(model::Bug::cleaned_segment_before_directory_sync)) return finish(0);
+      return advance(Stage::syncing_rename);
     case Stage::syncing_rename: return finish(0);
     case Stage::abandoning: return advance(Stage::removing);
     case Stage::removing: return advance(Stage::removing_ledger);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/log/transaction_marker.h"
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/varint.h"
 
@@ -96,6 +97,15 @@ bool Compaction::is_aborted(const BatchView& batch) const {
          found->first_offset <= batch.base_offset();
 }
 
+// Whether readers are still told of the transaction that this marker ends, or will be after a
+// start: they look for the marker.
+bool Compaction::is_indexed(const BatchView& marker) const {
+  const std::tuple key(marker.producer_id(), marker.base_offset());
+  return std::ranges::binary_search(input_.aborted, key, {}, [](const AbortedRange& range) {
+    return std::tuple(range.producer_id, range.marker_offset);
+  });
+}
+
 bool Compaction::holds_producer(const BatchView& batch) const {
   if (!batch.has_producer_id()) return false;
   const auto found = input_.producers.find(batch.producer_id());
@@ -151,7 +161,7 @@ Bytes Compaction::filter_control(const BatchView& batch, bool ends_range) {
   const auto marker = read_marker(batch);
   if (!marker || has_data || holds_producer(batch)) return batch.bytes();
   if (!marker->commit) void_markers_.push_back(batch.base_offset());
-  if (horizon_passed(batch)) return without_records(batch, ends_range);
+  if (horizon_passed(batch) && !is_indexed(batch)) return without_records(batch, ends_range);
   if (batch.has_delete_horizon() || !load_records(batch)) return batch.bytes();
   kept_.clear();
   Record record;
@@ -167,7 +177,10 @@ Bytes Compaction::filter_control(const BatchView& batch, bool ends_range) {
 // Below mapped_end.
 bool Compaction::keeps(const Record& record, model::Offset offset, bool horizon_passed) const {
   if (!record.key) return false;
-  if (!record.value && horizon_passed) return false;
+  const bool too_soon = model::planted(model::Bug::tombstone_before_horizon);
+  if (!record.value && (horizon_passed || too_soon)) return false;
+  const bool off_by_one = model::planted(model::Bug::compaction_drops_newest);
+  if (off_by_one && offset + 1 == mapped_end_) return false;
   return offset >= newest_.find(*record.key);
 }
 

@@ -8,7 +8,8 @@
 //   records without key  go
 //   delete markers       (null value) stay until the delete horizon that the first pass over them
 //                        wrote into their batch: base timestamp, attribute bit 6
-//   transaction markers  the same, from the first pass that finds no batch of the transaction
+//   transaction markers  the same, from the first pass that finds no batch of the transaction; that
+//                        of an aborted one never in a pass whose input names the transaction
 //   empty batches        go, unless they hold the last sequence of a producer that may go on, or
 //                        end the range that is written: these stay with a record count of 0
 //
@@ -94,6 +95,7 @@ class Compaction {
 
   bool load_records(const BatchView& batch);
   bool is_aborted(const BatchView& batch) const;
+  bool is_indexed(const BatchView& marker) const;
   bool holds_producer(const BatchView& batch) const;
   bool keeps(const Record& record, model::Offset offset, bool horizon_passed) const;
   bool horizon_passed(const BatchView& batch) const;

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/logging.h"
 
@@ -42,6 +43,7 @@ void SegmentRemover::begin() {
   std::ranges::pop_heap(queue_, later);
   work_ = std::move(queue_.back());
   queue_.pop_back();
+  if (model::planted(model::Bug::cleaned_segment_before_directory_sync)) return open();
   stage_ = Stage::syncing_directory;
   core_.disk.sync_directory(op_, work_.directory.c_str());
 }

@@ -24,6 +24,9 @@ enum class Bug : uint8_t {
   transaction_end_not_resumed,
   transactional_offsets_at_once,
   zeros_over_appends,
+  compaction_drops_newest,
+  tombstone_before_horizon,
+  cleaned_segment_before_directory_sync,
 };
 
 struct NamedBug {
@@ -46,6 +49,9 @@ inline constexpr NamedBug kBugs[] = {
     {"transaction_end_not_resumed", Bug::transaction_end_not_resumed},
     {"transactional_offsets_at_once", Bug::transactional_offsets_at_once},
     {"zeros_over_appends", Bug::zeros_over_appends},
+    {"compaction_drops_newest", Bug::compaction_drops_newest},
+    {"tombstone_before_horizon", Bug::tombstone_before_horizon},
+    {"cleaned_segment_before_directory_sync", Bug::cleaned_segment_before_directory_sync},
 };
 
 #ifdef WEIR_PLANTED_BUGS

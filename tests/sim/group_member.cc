@@ -74,8 +74,18 @@ std::string GroupWatch::take(const GroupPartition& partition, const std::string&
 GroupMember::GroupMember(Context& context, GroupWatch& watch, std::string name)
     : Actor(context, std::move(name)),
       watch_(watch),
+      id_(this->name()),
       left_(static_cast<uint32_t>(
           random_.between(10, context.scenario.mode == Mode::lite ? 40 : 150))) {}
+
+void GroupMember::on_lost() {
+  unsure_ = true;
+  if (sent_epoch_ != kLeave || epoch_ == 0) return;
+  // The broker may read it at any time yet, after what the next connection brings: who comes back
+  // is somebody else.
+  start_anew();
+  id_ = fmt::format("{}/{}", name(), ++lives_);
+}
 
 void GroupMember::act() {
   if (outstanding() > 0) return;
@@ -99,7 +109,7 @@ void GroupMember::send_heartbeat(int32_t epoch) {
   Writer writer;
   put_no_tags(writer);  // of the header
   put_text(writer, kGroup);
-  put_text(writer, name());
+  put_text(writer, id_);
   writer.i32(epoch);
   put_null(writer);  // instance
   put_null(writer);  // rack

@@ -40,7 +40,7 @@ class GroupMember : public Actor {
  protected:
   void act() override;
   void on_response(int32_t correlation, Api api, Reader& body) override;
-  void on_lost() override { unsure_ = true; }
+  void on_lost() override;
   bool wants_connection() const override { return !finished_; }
 
  private:
@@ -53,6 +53,8 @@ class GroupMember : public Actor {
   void start_anew();
 
   GroupWatch& watch_;
+  std::string id_;
+  uint32_t lives_ = 1;
   bool created_ = false;  // the topic is there
   bool finished_ = false;
   uint32_t left_;         // heartbeats

@@ -20,7 +20,8 @@ ByteString encode_record(const Record& record, int64_t base_timestamp, int64_t d
   Writer body;
   body.i8(0).varint(record.timestamp - base_timestamp).varint(delta);
   body.varint(static_cast<int64_t>(record.key.size())).raw(as_bytes(record.key));
-  body.varint(static_cast<int64_t>(record.value.size())).raw(as_bytes(record.value));
+  if (record.tombstone) body.varint(-1);
+  else body.varint(static_cast<int64_t>(record.value.size())).raw(as_bytes(record.value));
   body.varint(static_cast<int64_t>(record.headers.size()));
   for (const auto& [name, value] : record.headers) {
     body.varint(static_cast<int64_t>(name.size())).raw(as_bytes(name));
@@ -177,6 +178,45 @@ std::optional<BatchView> take_batch(ByteSpan& bytes) {
   view.first_key.assign(reinterpret_cast<const char*>(key.data()), key.size());
   bytes = bytes.subspan(size);
   return view;
+}
+
+namespace {
+
+// A field with a varint size in front; less than zero: none.
+std::string sized_text(Reader& reader, bool& none) {
+  const int64_t size = reader.varint();
+  none = size < 0;
+  const ByteSpan field = reader.raw(none ? 0 : static_cast<size_t>(size));
+  return {reinterpret_cast<const char*>(field.data()), field.size()};
+}
+
+}  // namespace
+
+std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch) {
+  std::map<int64_t, Record> records;
+  Reader reader(batch.whole.subspan(kBatchHeaderSize));
+  while (reader.ok() && reader.remaining() > 0) {
+    Reader body(reader.raw(static_cast<size_t>(reader.varint())));
+    Record record;
+    bool none = false;
+    body.i8();
+    record.timestamp = batch.base_timestamp + body.varint();
+    const int64_t offset = batch.base_offset + body.varint();
+    record.key = sized_text(body, none);
+    record.value = sized_text(body, record.tombstone);
+    for (int64_t headers = body.varint(); headers > 0 && body.ok(); --headers) {
+      const std::string name = sized_text(body, none);
+      record.headers.emplace_back(name, sized_text(body, none));
+    }
+    const bool in_order = records.empty() || records.rbegin()->first < offset;
+    if (!body.ok() || body.remaining() > 0 || !in_order) return std::nullopt;
+    if (offset < batch.base_offset || offset >= batch.next_offset()) return std::nullopt;
+    records.emplace(offset, std::move(record));
+  }
+  if (!reader.ok() || records.size() != static_cast<size_t>(batch.record_count)) {
+    return std::nullopt;
+  }
+  return records;
 }
 
 bool same_sealed(ByteSpan encoded, const BatchView& read) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,6 +83,8 @@ struct Record {
   std::string key;
   std::string value;
   std::vector<std::pair<std::string, std::string>> headers;
+  bool tombstone = false;  // no value at all
+  bool operator==(const Record&) const = default;
 };
 
 struct ProducerStamp {
@@ -114,6 +117,9 @@ struct BatchView {
 
 // Takes the first batch off `bytes`. Nothing when it is not whole or not version 2.
 std::optional<BatchView> take_batch(ByteSpan& bytes);
+// Its records by offset. Nothing when they do not end where the batch does, or in another number
+// than it says.
+std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch);
 // sealed part of a batch as encoded, for comparison.
 bool same_sealed(ByteSpan encoded, const BatchView& read);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/sim/kafka_requests.h"
+#include "tests/sim/keyed_log.h"
 
 namespace weir::simtest {
 
@@ -113,6 +114,9 @@ class Model {
   void commit_refused(const std::string& group, const TopicPartition& where, int64_t value);
   void commit_read(const std::string& group, const TopicPartition& where, int64_t value);
 
+  // --- compacted topics that were created ---
+  std::map<TopicPartition, KeyedLog>& keyed() { return keyed_; }
+
   const Batch* find(uint64_t id) const;
   const std::vector<std::unique_ptr<Batch>>& batches() const { return batches_; }
   const std::map<TopicPartition, Partition>& partitions() const { return partitions_; }
@@ -133,6 +137,7 @@ class Model {
   std::vector<std::unique_ptr<Batch>> batches_;  // by id - 1
   std::map<TopicPartition, Partition> partitions_;
   std::map<std::pair<std::string, TopicPartition>, GroupOffset> groups_;
+  std::map<TopicPartition, KeyedLog> keyed_;
 };
 
 std::string describe(const Batch& batch);

@@ -63,6 +63,12 @@ void Run::create_clients() {
   add(scenario_.transactors, [&](uint32_t i) {
     return std::make_unique<Transactor>(context_, fmt::format("transactor-{}", i));
   });
+  add(scenario_.keyed_writers, [&](uint32_t i) {
+    return std::make_unique<KeyedWriter>(context_, fmt::format("keyed-{}", i));
+  });
+  add(scenario_.keyed_writers > 0 ? 1 : 0, [&](uint32_t) {
+    return std::make_unique<KeyedReader>(context_, "keyed-reader", false);
+  });
   add(scenario_.group_members, [&](uint32_t i) {
     return std::make_unique<GroupMember>(context_, group_watch_, fmt::format("member-{}", i));
   });
@@ -138,6 +144,7 @@ void Run::bury(CrashKind kind) {
 
 bool Run::start_engine(const CrashPlan* plan) {
   if (starts_++ > 0) {
+    spare();  // an engine that gave up leaves its plan behind
     world_.restart(
         static_cast<uint16_t>(random_.between(scenario_.cores_min, scenario_.cores_max)));
   }
@@ -165,7 +172,18 @@ Run::Phase Run::audit(Contents* contents) {
   const Phase phase = run_until("reading everything back", [&] { return auditor_->done(); });
   if (phase == Phase::finished && contents != nullptr) *contents = auditor_->contents();
   auditor_.reset();
-  return phase;
+  if (phase != Phase::finished || findings_.any() || model_.keyed().empty()) return phase;
+  keyed_auditor_ = std::make_unique<KeyedReader>(
+      context_, fmt::format("keyed-auditor-{}", starts_), true);
+  keyed_auditor_->start();
+  const Phase keyed = run_until("reading back compacted topics",
+                                [&] { return keyed_auditor_->done(); });
+  keyed_auditor_.reset();
+  for (const auto& [where, log] : model_.keyed()) {
+    note(fmt::format("{}: {} of {} records are gone", to_string(where), log.gone(),
+                     log.durable()));
+  }
+  return keyed;
 }
 
 Run::Phase Run::work() {

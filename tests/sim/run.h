@@ -11,6 +11,7 @@
 #include "tests/sim/clients.h"
 #include "tests/sim/engine.h"
 #include "tests/sim/group_member.h"
+#include "tests/sim/keyed_clients.h"
 #include "tests/sim/producer.h"
 #include "tests/sim/transactor.h"
 
@@ -80,6 +81,7 @@ class Run {
   GroupWatch group_watch_;
   std::vector<std::unique_ptr<Actor>> clients_;
   std::unique_ptr<Auditor> auditor_;
+  std::unique_ptr<KeyedReader> keyed_auditor_;
   std::unique_ptr<DiskFiller> filler_;
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;

@@ -96,6 +96,20 @@ void draw_retention(uint64_t seed, Scenario& s) {
   s.file_delete_delay_ms = static_cast<int64_t>(pick(random, 0, 0, 50));
 }
 
+void draw_compaction(uint64_t seed, Scenario& s) {
+  RandomStream random(seed, "compaction");
+  if (random.chance(0.5)) return;
+  s.cleaner_backoff_ms = static_cast<int64_t>(pick(random, 1, 10, 100));
+  s.delete_retention_ms = static_cast<int64_t>(pick(random, 0, 50, 1'000'000));
+  // Nothing is compacted before its segment is sealed.
+  if (s.segment_ms == INT64_MAX && random.chance(0.7)) {
+    s.segment_ms = static_cast<int64_t>(pick(random, 1, 20, 200));
+  }
+  // Their model knows nothing of rot.
+  if (!s.rot) s.keyed_writers = draw(random, 0, 2);
+  s.transactors_compact = random.chance(0.5);
+}
+
 void draw_priming(uint64_t seed, Scenario& s) {
   RandomStream random(seed, "priming");
   if (random.chance(0.4)) return;
@@ -138,6 +152,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   // Where an acknowledged record may be harmed, members may be forgotten.
   RandomStream members(seed, "group members");
   s.group_members = !s.rot && members.chance(0.5) ? draw(members, 2, 4) : 0;
+  draw_compaction(seed, s);
   return s;
 }
 
@@ -162,7 +177,9 @@ std::string to_string(const Scenario& s) {
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
       "rot={} disk_fills={} disk_errors={} trimmers={} odd_times={} segment_ms={} check_ms={} "
-      "delete_delay_ms={} prime_burst={} prime_quiet_us={} reserve={}\n  faults: {}",
+      "delete_delay_ms={} clean_ms={} tombstones_ms={} keyed={} transactors_compact={} "
+      "prime_burst={} prime_quiet_us={} "
+      "reserve={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
       s.group_members, s.batches_per_producer,
@@ -172,7 +189,8 @@ std::string to_string(const Scenario& s) {
       s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
       s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
       s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms, s.retention_check_ms,
-      s.file_delete_delay_ms, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,
+      s.file_delete_delay_ms, s.cleaner_backoff_ms, s.delete_retention_ms, s.keyed_writers,
+      s.transactors_compact, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,
       io::sim::to_string(s.world.faults));
 }
 

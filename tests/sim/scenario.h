@@ -42,6 +42,8 @@ struct Scenario {
   uint32_t hostile_clients = 0;
   uint32_t trimmers = 0;          // delete records
   uint32_t transactors = 0;
+  uint32_t keyed_writers = 0;     // each with a compacted topic
+  bool transactors_compact = false;  // so are the topics of transactors
   uint32_t group_members = 0;     // of one consumer group (KIP-848)
   uint32_t batches_per_producer = 0;
   uint32_t records_max = 1;
@@ -67,6 +69,9 @@ struct Scenario {
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
   int64_t file_delete_delay_ms = 0;
+  // Of compacted topics, as the internal ones are; 0: as by default, too seldom to be seen.
+  int64_t cleaner_backoff_ms = 0;
+  int64_t delete_retention_ms = 0;
   uint64_t prime_burst_bytes = 16 << 20;
   int64_t prime_quiet_us = 100'000;
   int64_t reserve_bytes = 0;      // of disk space

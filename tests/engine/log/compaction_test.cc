@@ -354,6 +354,21 @@ TEST_F(CompactionTest, an_aborted_transaction_is_forgotten_before_its_marker_goe
   EXPECT_EQ(markers(), 0u);
 }
 
+TEST_F(CompactionTest, a_marker_waits_when_a_start_remembers_its_transaction_again) {
+  add({{"a", "1"}}, producer(5, 0, true));
+  end_transaction(5, false, 0);
+  const std::vector<AbortedRange> remembered = input.aborted;
+  pass();
+  pass(kNow + kHour);
+  ASSERT_EQ(input.aborted.size(), 0u);
+  input.aborted = remembered;  // a crash came before the next snapshot
+  pass(kNow + 25 * kHour);
+  EXPECT_EQ(input.aborted.size(), 0u);
+  EXPECT_EQ(markers(), 1u);
+  pass(kNow + 26 * kHour);
+  EXPECT_EQ(markers(), 0u);
+}
+
 TEST_F(CompactionTest, the_last_batch_of_a_live_producer_stays_empty) {
   add({{"a", "1"}, {"a", "2"}}, producer(5, 10));
   add({{"a", "3"}}, producer(6, 0));
