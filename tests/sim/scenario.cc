@@ -117,6 +117,20 @@ void draw_priming(uint64_t seed, Scenario& s) {
   s.prime_quiet_us = static_cast<int64_t>(pick(random, 100, 1'000, 20'000));
 }
 
+// Half of a journal must hold what all partitions of a core may carry, as it does in the product
+// (Journal::reserve): a ring that is too small for its partitions stalls for good.
+void fit_journal(Scenario& s) {
+  constexpr uint64_t kCarried = 4'096 + 2 * 80;
+  constexpr uint64_t kRest = 28 << 10;  // headers, padding, what frees the rest
+  constexpr int32_t kOfATransactor = 3;
+  constexpr int32_t kOfAKeyedWriter = 2;
+  int64_t partitions = s.offsets_partitions + s.state_partitions;
+  for (const TopicPlan& topic : s.topics) partitions += topic.partitions;
+  partitions += kOfATransactor * s.transactors + kOfAKeyedWriter * s.keyed_writers;
+  const uint64_t wanted = 2 * (static_cast<uint64_t>(partitions) * kCarried + kRest);
+  while (s.journal_records * s.journal_record_bytes < wanted) ++s.journal_records;
+}
+
 }  // namespace
 
 Scenario draw_scenario(uint64_t seed, Mode mode) {
@@ -153,6 +167,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   RandomStream members(seed, "group members");
   s.group_members = !s.rot && members.chance(0.5) ? draw(members, 2, 4) : 0;
   draw_compaction(seed, s);
+  fit_journal(s);
   return s;
 }
 
