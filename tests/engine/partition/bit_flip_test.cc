@@ -20,7 +20,7 @@ namespace {
 using model::ErrorCode;
 
 constexpr int32_t kPartitions = 2;
-constexpr uint64_t kFlipsByDefault = 3'000;
+constexpr uint64_t kFlipsByDefault = 1'000;
 constexpr size_t kSmall = 1'500;
 constexpr size_t kLarge = 70'000;  // goes to the segment at once
 
