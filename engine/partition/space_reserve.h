@@ -30,8 +30,9 @@ class SpaceReserve {
   ~SpaceReserve();
   SpaceReserve(const SpaceReserve&) = delete;
 
-  // data/reserve.core-<n>; the core number of such a name, nothing for others.
+  // "reserve.core-<n>", in the data directory.
   static std::string file_name(uint16_t core);
+  // Whether a file of that directory is the reserve of any core.
   static bool is_file_name(std::string_view name);
 
   // Makes or completes the file soon, in the background.
