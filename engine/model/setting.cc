@@ -164,7 +164,8 @@ base::Result<ChoiceSet> parse_choice_set(std::string_view name, const SettingSpe
 std::string print_double(double value) {
   std::string out = fmt::format("{}", value);
   if (const size_t exponent = out.find("e+"); exponent != std::string::npos) {
-    out.replace(exponent, 2, "E");
+    out[exponent] = 'E';
+    out.erase(exponent + 1, 1);
     return out;
   }
   if (out.find_first_of(".en") == std::string::npos) out += ".0";
