@@ -90,12 +90,12 @@ bool Log::fits_allocated(size_t size) const {
   return segments_.back()->end + size <= segments_.back()->allocated;
 }
 
-bool Log::fits_segment(size_t size, uint64_t segment_size_max) const {
+bool Log::fits_segment(size_t size, int64_t offsets, uint64_t segment_size_max) const {
   const Segment& last = *segments_.back();
   if (last.end == 0) return true;  // a batch larger than a segment gets one of its own
   if (last.full) return false;
-  const int64_t span = end_offset_ - last.base_offset;
-  return last.end + size <= segment_size_max && span < std::numeric_limits<int32_t>::max();
+  const int64_t last_delta = end_offset_ + offsets - 1 - last.base_offset;
+  return last.end + size <= segment_size_max && last_delta <= kSegmentSpanMax;
 }
 
 Placed Log::append(std::span<const std::byte> batch, int32_t leader_epoch) {

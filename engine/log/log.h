@@ -66,9 +66,11 @@ class Log {
   // A new last segment; its file exists and is open.
   Segment& roll(io::FileId file, uint64_t allocated);
 
-  // Whether the active segment has room for `size` more bytes: in the file as allocated; at all.
+  // Whether the active segment has room for `size` more bytes in its file as allocated.
   bool fits_allocated(size_t size) const;
-  bool fits_segment(size_t size, uint64_t segment_size_max) const;
+  // Whether it takes a batch of this many bytes and offsets at all. No offset lies further than
+  // kSegmentSpanMax behind the base offset of its segment.
+  bool fits_segment(size_t size, int64_t offsets, uint64_t segment_size_max) const;
 
   // Places one batch at the end: copies it, gives it base offset and leader epoch. There must be
   // room.

@@ -105,6 +105,8 @@ class BatchView {
 
   model::Offset last_offset() const { return base_offset() + last_offset_delta(); }
   model::Offset next_offset() const { return last_offset() + 1; }
+  // Compacted away records count.
+  int64_t offset_count() const { return int64_t{last_offset_delta()} + 1; }
   // After 2^31 - 1 comes 0.
   model::Sequence last_sequence() const {
     return model::Sequence(static_cast<int32_t>(

@@ -13,6 +13,7 @@
 // Owned by a Log on the partition's home core.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "engine/log/append_buffer.h"
@@ -23,6 +24,9 @@
 #include "io/disk.h"
 
 namespace weir::log {
+
+// Kafka's tools and indexes say offsets relative to their segment's in 32 bits (LogSegment).
+inline constexpr int64_t kSegmentSpanMax = std::numeric_limits<int32_t>::max();
 
 struct Segment {
   Segment(model::Offset base, BufferPool& pool) : Segment(SegmentName(base), pool) {}

@@ -18,8 +18,6 @@ using base::operator""_ms;
 // Longest rest for the sake of others; a limit on bytes may ask for more.
 constexpr int64_t kRestMax_ns = 50_ms;
 constexpr double kSecond_ns = 1e9;
-// Kafka's limit on what one segment may span.
-constexpr int64_t kSpanMax = std::numeric_limits<int32_t>::max();
 
 }  // namespace
 
@@ -237,8 +235,8 @@ void Cleaning::plan_runs() {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const log::Segment& segment = *inputs_[i].segment;
     const bool fits = !runs_.empty() && size + segment.end <= size_max &&
-                      inputs_[i].next_offset - inputs_[runs_.back().first].segment->base_offset <
-                          kSpanMax;
+                      inputs_[i].next_offset - inputs_[runs_.back().first].segment->base_offset <=
+                          log::kSegmentSpanMax;
     if (!fits) {
       runs_.push_back({i, i});
       size = 0;

@@ -23,7 +23,7 @@ struct Config {
   int64_t prime_quiet_ns = 100'000'000;  // a pause: no commit of the core for so long
   int64_t reserve_bytes = 16 << 20;      // kept free on the disk, per core, for a full disk
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
-  int64_t producer_expiration_ms = 86'400'000;
+  int32_t producer_expiration_ms = 86'400'000;
   int64_t retention_check_ms = 300'000;  // between two rounds over the partitions of a core
   std::string hold_groups{};             // retention waits for these, separated by commas
   int64_t hold_bytes_max = int64_t{10} << 30;  // of a partition that they may keep
@@ -53,6 +53,12 @@ struct Config {
             {.min = 1,
              .unit = "ms",
              .doc = "How often segments are looked through for those that retention deletes."});
+    setting("producer.id.expiration.ms", c.producer_expiration_ms,
+            {.min = 1,
+             .unit = "ms",
+             .doc = "How long a partition remembers a producer that appends nothing; looked at "
+                    "with every log.retention.check.interval.ms. Open transactions are not "
+                    "forgotten."});
     setting("weir.disk.reserve.bytes", c.reserve_bytes,
             {.min = 0,
              .max = int64_t{1} << 40,

@@ -92,10 +92,16 @@ void Partition::make_space() {
   if (removed_ || keeper_.making_space()) return;
   const bool aged = !log_.empty() && log_.active().full;
   if (queue_.empty() && !aged) return;
-  const size_t size = queue_.empty() ? 0 : queue_.front()->batch.size();
-  const bool rolls = !log_.empty() && !log_.fits_segment(size, settings_.segment_bytes);
+  size_t size = 0;
+  int64_t offsets = 0;
+  if (!queue_.empty()) {
+    const log::BatchView batch(queue_.front()->batch);
+    size = batch.size();
+    offsets = batch.offset_count();
+  }
+  const bool rolls = !log_.empty() && !log_.fits_segment(size, offsets, settings_.segment_bytes);
   if (rolls && log_.active().committed < log_.active().end) return;
-  keeper_.make_space(size, settings_.segment_bytes);
+  keeper_.make_space(size, offsets, settings_.segment_bytes);
 }
 
 // Places or answers the request; false when it must wait for room in a file.
@@ -123,8 +129,8 @@ bool Partition::try_append(AppendRequest& request) {
   }
   roll_if_old(batch);
   if (log_.empty() || log_.active().file == io::kNoFile ||
-      !log_.fits_segment(request.batch.size(), settings_.segment_bytes) ||
-      !log_.fits_allocated(request.batch.size())) {
+      !log_.fits_segment(batch.size(), batch.offset_count(), settings_.segment_bytes) ||
+      !log_.fits_allocated(batch.size())) {
     return false;
   }
   place(request, batch);

@@ -116,6 +116,8 @@ class Partition final : public journal::Source,
   // Retention deletes what lies below `start`, at most as much as it found. Also tries again what
   // was in the way of earlier deletions.
   void drop_until(model::Offset start);
+  // Forgets producers that appended nothing for producer.id.expiration.ms.
+  void expire_producers(const log::RetentionTime& now);
   const PartitionSettings& settings() const { return settings_; }
 
   // Compaction. What could be cleaned now: sealed segments of decided transactions, up to the first

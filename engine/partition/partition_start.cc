@@ -46,6 +46,10 @@ log::Expired Partition::find_expired(const log::RetentionRules& rules,
   return log::find_expired(log_, rules, now);
 }
 
+void Partition::expire_producers(const log::RetentionTime& now) {
+  if (!removed_) producers_.expire(now.wall_ms, config_.producer_expiration_ms);
+}
+
 void Partition::drop_until(model::Offset start) {
   if (removed_ || log_.empty() || services_.journal.failed()) return;
   ASSERT(start <= high_watermark_);

@@ -1,7 +1,7 @@
 #pragma once
 // Retention: every check interval once over the partitions of a core: which of their oldest
-// segments may go by size and age. A few partitions a turn, one file at work at a time, so that
-// nobody waits for it. Owned by PartitionTable.
+// segments may go by size and age, and which of their producers are forgotten. A few partitions a
+// turn, one file at work at a time, so that nobody waits for it. Owned by PartitionTable.
 //
 // By age nothing goes in the first round: the clock is believed when a second look agrees with the
 // first (P14).

@@ -51,16 +51,17 @@ void SegmentKeeper::open_active() {
                          {.create = true, .direct = true, .locked = true});
 }
 
-void SegmentKeeper::make_space(size_t size, uint64_t segment_size_max) {
+void SegmentKeeper::make_space(size_t size, int64_t offsets, uint64_t segment_size_max) {
   ASSERT(space_stage_ == SpaceStage::idle);
   if (!log_.empty() && log_.active().file == io::kNoFile) return open_active();
   space_size_ = size;
+  space_offsets_ = offsets;
   space_segment_max_ = segment_size_max;
   if (!uses_reserve_ && !services_.reserve.plenty()) {
     space_stage_ = SpaceStage::refusing;
     return services_.io.loop.post(space_op_, -ENOSPC);
   }
-  if (log_.empty() || !log_.fits_segment(size, segment_size_max)) {
+  if (log_.empty() || !log_.fits_segment(size, offsets, segment_size_max)) {
     space_stage_ = SpaceStage::making;
     maker_.start(services_.topics_directory, log_.directory(),
                  directory_is_new_, log_.end_offset(), size, space_op_);
@@ -81,14 +82,14 @@ void SegmentKeeper::allocate_ahead(uint64_t segment_size_max) {
   const log::Segment& active = log_.active();
   const uint64_t left = active.allocated - active.end;
   if (active.allocated >= segment_size_max || left > active.allocated / 2) return;
-  make_space(left + 1, segment_size_max);
+  make_space(left + 1, 0, segment_size_max);
 }
 
 void SegmentKeeper::on_space_step(io::Op& op) {
   const SpaceStage stage = std::exchange(space_stage_, SpaceStage::idle);
   const int32_t result = op.result();
   if (stage == SpaceStage::asking && result >= 0) {
-    return make_space(space_size_, space_segment_max_);
+    return make_space(space_size_, space_offsets_, space_segment_max_);
   }
   if (result < 0) {
     if (find_room_elsewhere(stage, -result)) return;
@@ -127,7 +128,7 @@ bool SegmentKeeper::find_room_elsewhere(SpaceStage stage, int error) {
   if (error == ENOSPC || error == EDQUOT) {
     if (stage == SpaceStage::growing && !barely_) {
       barely_ = true;
-      make_space(space_size_, space_segment_max_);
+      make_space(space_size_, space_offsets_, space_segment_max_);
       return true;
     }
     if (uses_reserve_) {

@@ -45,7 +45,7 @@ class SegmentKeeper : public PrimerHook {
   // On a full disk it may take what the core keeps in reserve.
   void set_uses_reserve(bool uses) { uses_reserve_ = uses; }
   // Makes room for `size` more bytes behind the end: on_space() follows.
-  void make_space(size_t size, uint64_t segment_size_max);
+  void make_space(size_t size, int64_t offsets, uint64_t segment_size_max);
   bool making_space() const { return space_stage_ != SpaceStage::idle; }
   // Allocates further ahead when the end comes near.
   void allocate_ahead(uint64_t segment_size_max);
@@ -112,6 +112,7 @@ class SegmentKeeper : public PrimerHook {
   SpaceStage space_stage_ = SpaceStage::idle;
   uint64_t grow_to_ = 0;  // what `allocated` of the active segment will be
   size_t space_size_ = 0;            // what make_space() was asked for
+  int64_t space_offsets_ = 0;
   uint64_t space_segment_max_ = 0;
   bool barely_ = false;              // grows by what is needed, not further ahead
   bool uses_reserve_ = false;

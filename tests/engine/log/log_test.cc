@@ -67,14 +67,28 @@ TEST(Log, knows_what_fits) {
   LogWorld world;
   Segment& segment = world.roll(256 << 10);
   Log& log = world.log();
-  EXPECT_TRUE(log.fits_segment(10 << 20, 1000)) << "an empty segment takes any batch";
+  EXPECT_TRUE(log.fits_segment(10 << 20, 1, 1000)) << "an empty segment takes any batch";
   EXPECT_FALSE(log.fits_allocated(segment.allocated + 1));
   EXPECT_TRUE(log.fits_allocated(segment.allocated));
   const Buffer batch = make_batch(1, 0, 500);
   world.append(batch);
-  EXPECT_TRUE(log.fits_segment(1000 - batch.size(), 1000));
-  EXPECT_FALSE(log.fits_segment(1001 - batch.size(), 1000));
+  EXPECT_TRUE(log.fits_segment(1000 - batch.size(), 1, 1000));
+  EXPECT_FALSE(log.fits_segment(1001 - batch.size(), 1, 1000));
   EXPECT_FALSE(log.fits_allocated(segment.allocated - batch.size() + 1));
+}
+
+// CASES C37.
+TEST(Log, no_offset_lies_further_behind_its_segment_than_32_bits_say) {
+  LogWorld world;
+  world.roll(1 << 20);
+  Log& log = world.log();
+  Buffer batch = make_batch(1);
+  set_field(batch, batch_position::kLastOffsetDelta, std::numeric_limits<int32_t>::max() - 2);
+  world.append(batch);
+  ASSERT_EQ(log.end_offset().value(), kSegmentSpanMax - 1);
+  EXPECT_TRUE(log.fits_segment(100, 1, 1 << 20)) << "the last delta would be 2^31 - 2";
+  EXPECT_TRUE(log.fits_segment(100, 2, 1 << 20)) << "2^31 - 1";
+  EXPECT_FALSE(log.fits_segment(100, 3, 1 << 20)) << "2^31";
 }
 
 TEST(Log, leader_epochs_end_where_the_next_one_starts) {

@@ -220,5 +220,32 @@ TEST(Retention, a_stop_waits_for_a_round_under_way) {
   EXPECT_TRUE(world.run_until([&] { return world.table().quiet(); }));
 }
 
+TEST(Retention, producers_that_append_nothing_any_more_are_forgotten) {
+  WorldOptions options;
+  options.partition.retention_check_ms = 100;
+  options.partition.producer_expiration_ms = 10'000;
+  PartitionWorld world(1, options);
+  ASSERT_TRUE(world.start());
+  world.table().start_retention(nullptr);
+  const auto wait = [&](int64_t duration_ms) {
+    const io::Instant until = world.sim().core(0).clock.now() + duration_ms * 1'000'000;
+    ASSERT_TRUE(world.run_until([&] { return world.sim().core(0).clock.now() >= until; }));
+  };
+  const auto append = [&](int64_t producer, int32_t sequence) {
+    const log::BatchOptions batch{.producer_id = model::ProducerId(producer),
+                                  .producer_epoch = model::ProducerEpoch(0),
+                                  .base_sequence = model::Sequence(sequence)};
+    return world.append(log::make_batch(1, 1'700'000'000'000, 10, batch));
+  };
+  ASSERT_EQ(append(1, 0), 0);
+  ASSERT_EQ(append(2, 0), 1);
+  wait(40'000);  // the first round comes 30 s after the start, and does not trust the clock yet
+  ASSERT_EQ(append(2, 1), 2);
+  wait(2'000);
+  EXPECT_EQ(world.partition().producers().size(), 1u);
+  EXPECT_EQ(append(2, 1), 2) << "still known";
+  EXPECT_EQ(append(1, 7), 3) << "taken for a new one";
+}
+
 }  // namespace
 }  // namespace weir::partition
