@@ -231,11 +231,16 @@ void encode_superblock(const Superblock& superblock, uint32_t copy, std::span<st
   store_le<uint32_t>(to + 8, base::crc32c(block.subspan(12)));
 }
 
+uint32_t superblock_version(std::span<const std::byte> block) {
+  const std::byte* const from = block.data();
+  const bool sound = load_le<uint64_t>(from) == kSuperblockMagic &&
+                     load_le<uint32_t>(from + 8) == base::crc32c(block.subspan(12));
+  return sound ? load_le<uint32_t>(from + 12) : 0;
+}
+
 bool decode_superblock(std::span<const std::byte> block, uint32_t copy, Superblock& superblock) {
   const std::byte* const from = block.data();
-  if (load_le<uint64_t>(from) != kSuperblockMagic ||
-      load_le<uint32_t>(from + 8) != base::crc32c(block.subspan(12)) ||
-      load_le<uint32_t>(from + 12) != kRecordVersion || load_le<uint32_t>(from + 16) != copy) {
+  if (superblock_version(block) != kRecordVersion || load_le<uint32_t>(from + 16) != copy) {
     return false;
   }
   superblock.core = load_le<uint32_t>(from + 20);

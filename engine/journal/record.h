@@ -116,5 +116,7 @@ struct Superblock {
 };
 void encode_superblock(const Superblock& superblock, uint32_t copy, std::span<std::byte> block);
 bool decode_superblock(std::span<const std::byte> block, uint32_t copy, Superblock& superblock);
+// The version of a superblock whose checksum is right; 0 where it is not.
+uint32_t superblock_version(std::span<const std::byte> block);
 
 }  // namespace weir::journal

@@ -77,6 +77,16 @@ bool agreed_superblock(std::span<const std::byte> image, Superblock& superblock)
   return false;
 }
 
+// Of any copy; 0: none is newer than what this program knows.
+uint32_t newer_version(std::span<const std::byte> image) {
+  uint32_t newest = 0;
+  for (uint32_t copy = 0; copy < kSuperblockCopies; ++copy) {
+    const auto block = image.subspan(copy * io::kBlockSize, io::kBlockSize);
+    newest = std::max(newest, superblock_version(block));
+  }
+  return newest > kRecordVersion ? newest : 0;
+}
+
 std::map<uint64_t, Found> find_records(std::span<const std::byte> image,
                                        const Superblock& superblock) {
   std::map<uint64_t, Found> found;
@@ -199,6 +209,11 @@ base::Result<Replay> replay_journal(io::Loop& loop, io::Disk& disk, const std::s
   loop.run_until(reader.op);
   if (error != 0) return failure("cannot read", -error);
 
+  if (const uint32_t version = newer_version(image); version > 0) {
+    return base::error(EINVAL, fmt::format("journal {} has format version {}, this program knows "
+                                           "version {}: it was written by a newer one",
+                                           path, version, kRecordVersion));
+  }
   if (!agreed_superblock(image, replay.superblock)) {
     return base::error(EINVAL,
                        fmt::format("journal {}: fewer than two sound superblock copies; restore "

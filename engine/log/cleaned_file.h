@@ -34,6 +34,9 @@ class CleanedFile {
   // open, whatever went wrong.
   void start(const std::string& directory, const SegmentName& name, io::Op& done);
   bool is_open() const { return open_; }
+  bool busy() const { return stage_ != Stage::idle; }
+  // What it waits for while busy; for straight-line code.
+  io::Op& pending() { return write_.op().armed() ? write_.op() : op_; }
 
   // Batches in order; they are copied.
   void add(std::span<const std::byte> batch);

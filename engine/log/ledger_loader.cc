@@ -177,6 +177,12 @@ bool LedgerLoader::quarantine(uint64_t from) {
 
 void LedgerLoader::finish(int32_t result) {
   stage_ = Stage::idle;
+  if (result == 0 && ledger_.next_offset() < segment_->gathered_offset) {
+    base::log_error("log", "a segment ends too early directory={} segment={} offsets={}..{}",
+                    directory_, segment_->base_offset.value(), ledger_.next_offset().value(),
+                    segment_->gathered_offset.value() - 1);
+    ledger_.append_quarantined(segment_->gathered_offset, 0, 0);
+  }
   if (result == 0 && !segment_->ledger_loaded) {
     segment_->ledger = std::move(ledger_);
     segment_->ledger_loaded = true;

@@ -21,11 +21,14 @@ class LedgerLoader {
 
   // Fills segment.ledger up to `valid_end` bytes and notes that it is loaded. `use_file`: false
   // rebuilds it whole. done completes with 0 or -errno; where batches before valid_end do not check
-  // out, that range is entered as quarantined. Several loaders may work on one segment: the first
-  // to end wins.
+  // out, that range is entered as quarantined, and so are offsets that the file ends before
+  // (segment.gathered_offset says where they should end). Several loaders may work on one segment:
+  // the first to end wins.
   void start(const std::string& directory, Segment& segment, uint64_t valid_end, bool use_file,
              io::Op& done);
   bool busy() const { return stage_ != Stage::idle; }
+  // What it waits for while busy; for straight-line code.
+  io::Op& pending() { return read_.op().armed() ? read_.op() : op_; }
   uint64_t scanned_bytes() const { return scanned_bytes_; }
 
  private:

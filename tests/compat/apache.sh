@@ -5,19 +5,6 @@ set -euo pipefail
 # shellcheck source=tests/compat/broker.sh
 . "$(dirname "${BASH_SOURCE[0]}")/broker.sh"
 
-fetch_tools() {
-  if ! command -v java >/dev/null || ! command -v mvn >/dev/null; then
-    skip "java or maven is not installed"
-  fi
-  libs=$cache/apache-4.3.1
-  [ ! -e "$libs/complete" ] || return 0
-  mkdir -p "$libs"
-  mvn -q -B -f "$compat/apache.pom.xml" dependency:copy-dependencies -DoutputDirectory="$libs" \
-    -DincludeScope=runtime >"$work/mvn" 2>&1 </dev/null ||
-    skip "Apache's tools cannot be fetched: $(grep -m1 ERROR "$work/mvn" || true)"
-  touch "$libs/complete"
-}
-
 tool() { # tool CLASS [argument ...]
   local class=$1
   shift
@@ -42,7 +29,7 @@ groups() { tool consumer.group.ConsumerGroupCommand "$@"; }
 # Column N of `kafka-consumer-groups --describe`, summed: 4 committed, 5 log end, 6 lag.
 sum_of() { groups --describe --group "$1" | awk -v n="$2" '$2 == "events" { s += $n } END { print s + 0 }'; }
 
-fetch_tools
+fetch_jars apache
 start_broker
 expect "create" 1 "$(tool TopicCommand --create --topic events --partitions 3 \
   --replication-factor 1 --config retention.ms=3600000 | grep -c 'Created topic events')"

@@ -75,6 +75,21 @@ fetch_node_client() {
   touch "$COMPAT_MODULES/complete"
 }
 
+# fetch_jars NAME: what NAME.pom.xml names, into the cache, once; sets libs. Skips as above.
+fetch_jars() {
+  if ! command -v java >/dev/null || ! command -v mvn >/dev/null; then
+    skip "java or maven is not installed"
+  fi
+  # shellcheck disable=SC2034
+  libs=$cache/$1-4.3.1
+  [ ! -e "$libs/complete" ] || return 0
+  mkdir -p "$libs"
+  mvn -q -B -f "$compat/$1.pom.xml" dependency:copy-dependencies -DoutputDirectory="$libs" \
+    -DincludeScope=runtime >"$work/mvn" 2>&1 </dev/null ||
+    skip "jars of $1 cannot be fetched: $(grep -m1 ERROR "$work/mvn" || true)"
+  touch "$libs/complete"
+}
+
 # The sum of a group's lag, by weir itself: a second opinion on what the client committed.
 lag_of() {
   "$WEIR_PROGRAM" group describe "$1" --bootstrap "$bootstrap" |

@@ -17,6 +17,7 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_topic(CLI::App& app);
 void add_group(CLI::App& app);
 void add_dump(CLI::App& app, int& exit_code);
+void add_repair(CLI::App& app);
 
 // The option --bootstrap of every command that talks to a broker.
 void add_bootstrap(CLI::App& command, std::string& bootstrap);

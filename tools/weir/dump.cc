@@ -19,6 +19,7 @@
 #include "engine/log/file_names.h"
 #include "tools/weir/commands.h"
 #include "tools/weir/failure.h"
+#include "tools/weir/verify.h"
 
 namespace weir::tools {
 namespace {
@@ -26,9 +27,11 @@ namespace {
 constexpr size_t kPrintedSizeMax = 120;
 constexpr uint64_t kWholeFileSizeMax = uint64_t{1} << 30;
 constexpr int kExitDamaged = 3;
+constexpr int kExitFindings = 1;
 
 struct Options {
   std::vector<std::string> files;
+  bool verify = false;
   DumpOptions dump;
 };
 
@@ -45,6 +48,10 @@ int dump_one(const std::string& path, const DumpOptions& options) {
 }
 
 int run(const Options& options) {
+  if (options.verify && options.files.size() != 1) {
+    fail_usage("--verify takes one data directory");
+  }
+  if (options.verify) return verify_directory(options.files.front()) == 0 ? 0 : kExitFindings;
   int damaged = 0;
   for (const std::string& path : options.files) {
     if (options.files.size() > 1) fmt::print("== {}\n", path);
@@ -134,8 +141,12 @@ void add_dump(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "dump", "Files of a data directory as text, damage marked (exit code 3)");
   command->add_option("file", options->files,
-                      "*.log, *.ledger, *.journal, producers.snapshot, catalog.log, meta.json")
+                      "*.log, *.ledger, *.journal, producers.snapshot, catalog.log, meta.json; "
+                      "with --verify a data directory")
       ->required();
+  command->add_flag("--verify", options->verify,
+                    "Check everything in a data directory whose broker is stopped: one line for "
+                    "each finding, exit code 1 when there are any, 2 when it cannot be checked");
   command->add_flag("--records", options->dump.details,
                     "Also the records of each batch, the entries of each journal record");
   command->callback([options, &exit_code] { exit_code = run(*options); });

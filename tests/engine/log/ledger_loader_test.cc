@@ -134,6 +134,22 @@ TEST_F(LedgerLoaderTest, damage_without_a_ledger_is_quarantined) {
   EXPECT_EQ(segment().ledger.groups()[1], groups[1]) << "what lies before stays";
 }
 
+// Cut short where a group ends, so nothing in the file is wrong.
+TEST_F(LedgerLoaderTest, offsets_that_the_file_ends_before_are_quarantined) {
+  for (const bool with_file : {true, false}) {
+    segment().ledger = Ledger(segment().base_offset);
+    segment().ledger_loaded = false;
+    LedgerLoader loader(world.core().disk, world.core().loop);
+    loader.start(LogWorld::kDirectory, segment(), groups[1].end(), with_file, world.op());
+    ASSERT_EQ(world.wait(), 0);
+    const Group& last = segment().ledger.groups().back();
+    EXPECT_TRUE(last.flags & Group::kQuarantined);
+    EXPECT_EQ(last.base_offset, groups[1].next_offset);
+    EXPECT_EQ(last.next_offset, segment().gathered_offset);
+    EXPECT_EQ(last.size, 0u);
+  }
+}
+
 TEST_F(LedgerLoaderTest, a_missing_segment_is_an_error) {
   world.core().disk.remove(world.op(), world.path(0, kLogSuffix).c_str());
   world.wait();
