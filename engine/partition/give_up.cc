@@ -2,21 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
-#include "engine/log/buffer_pool.h"
-#include "engine/log/cleaned_file.h"
-#include "io/base/assert.h"
+#include "engine/partition/segment_copy.h"
 
 namespace weir::partition {
 namespace {
-
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_op>(*this); }
-  void on_op(io::Op&) {}
-  io::Op op;
-};
 
 std::string shown(model::Offset base, model::Offset next) {
   return fmt::format("{}..{}", base.value(), next.value() - 1);
@@ -46,77 +37,15 @@ class ReadableCheck final : public InspectionVisitor {
   std::span<const OffsetRange> ranges_;
 };
 
-// Copies what is sound. The last batch says where the segment ends, if need be without records.
+// Copies what is sound.
 class Copy final : public InspectionVisitor {
  public:
-  // `epoch`: under which the first offset was written.
-  Copy(io::CoreIo& core, std::string directory, const log::SegmentName& name, int32_t epoch)
-      : core_(core),
-        directory_(std::move(directory)),
-        name_(name),
-        pool_(0),
-        file_(core, pool_),
-        epoch_(epoch) {}
-  ~Copy() override {
-    if (file_.is_open() && !file_.busy()) step([&](io::Op& op) { file_.abandon(op); });
-  }
-
-  base::Status start() {
-    return step([&](io::Op& op) { file_.start(directory_, name_, op); });
-  }
-  base::Status on_batch(std::span<const std::byte> bytes) override {
-    epoch_ = log::BatchView(bytes).leader_epoch();
-    file_.add(bytes);
-    if (!file_.wants_write()) return {};
-    return step([&](io::Op& op) { file_.write(op); });
-  }
+  explicit Copy(SegmentCopy& copy) : copy_(copy) {}
+  base::Status on_batch(std::span<const std::byte> bytes) override { return copy_.add(bytes); }
   base::Status on_damage(const Damage&) override { return {}; }
-  base::Status commit() {
-    if (file_.next_offset() < name_.next_offset) add_end();
-    CHECK_OK(step([&](io::Op& op) { file_.commit(op); }));
-    file_.take_segment();
-    return {};
-  }
 
  private:
-  void add_end() {
-    std::vector<std::byte> bytes(log::kBatchHeaderSize);
-    const auto put = [&](size_t at, auto value) { base::store_be(bytes.data() + at, value); };
-    log::set_base_offset(bytes, name_.next_offset - 1);
-    log::set_leader_epoch(bytes, epoch_);
-    put(log::batch_position::kMagic, log::kBatchMagic);
-    put(log::batch_position::kBaseTimestamp, model::kNoTimestamp);
-    put(log::batch_position::kMaxTimestamp, model::kNoTimestamp);
-    put(log::batch_position::kProducerId, model::kNoProducerId.value());
-    put(log::batch_position::kProducerEpoch, int16_t{-1});
-    put(log::batch_position::kBaseSequence, int32_t{-1});
-    log::seal_batch(bytes);
-    file_.add(bytes);
-  }
-  template <class Begin>
-  base::Status step(const Begin& begin) {
-    Waiter waiter;
-    begin(waiter.op);
-    while (file_.busy() && file_.pending().armed()) core_.loop.run_until(file_.pending());
-    // Only in a simulated world that died is it busy with nothing to wait for.
-    if (file_.busy()) return base::error(EIO, "the machine stopped while a segment was written");
-    core_.loop.run_until(waiter.op);
-    if (waiter.op.armed()) waiter.op.abandon();
-    if (waiter.op.result() >= 0) return {};
-    return base::error(-waiter.op.result(),
-                       fmt::format("cannot write {}{}: {}",
-                                   log::segment_file(directory_, name_, log::kLogSuffix),
-                                   file_.in_doubt() ? ", whether it counts the next start will say"
-                                                    : "",
-                                   std::strerror(-waiter.op.result())));
-  }
-
-  io::CoreIo& core_;
-  std::string directory_;
-  log::SegmentName name_;
-  log::BufferPool pool_;
-  log::CleanedFile file_;
-  int32_t epoch_;  // of the last batch
+  SegmentCopy& copy_;
 };
 
 }  // namespace
@@ -205,9 +134,10 @@ base::Status GiveUp::rewrite(const Recovered& partition, size_t index, uint64_t 
   for (const log::EpochStart& start : partition.epochs) {
     if (start.start_offset <= name.base_offset) epoch = start.epoch;
   }
-  Copy copy(core_, directory_, name, epoch);
+  SegmentCopy copy(core_, directory_, name, epoch);
   CHECK_OK(copy.start());
-  CHECK_OK(inspection_.run(partition, index, copy));
+  Copy sound(copy);
+  CHECK_OK(inspection_.run(partition, index, sound));
   return copy.commit();
 }
 

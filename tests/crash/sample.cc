@@ -206,15 +206,24 @@ void write_transactions(const std::string& bootstrap) {
   write(client, "open");
 }
 
-struct Log {
-  const char* topic;
-  int32_t partition;
-};
 constexpr Log kLogs[] = {{"plain", 0}, {"plain", 1}, {"compacted", 0}, {"moved", 0}};
 
 std::string bytes(const void* data, size_t size) {
   return data == nullptr ? "null" : std::string(static_cast<const char*>(data), size);
 }
+
+std::string read_group(const std::string& bootstrap, const char* group) {
+  const Client client(RD_KAFKA_CONSUMER, bootstrap, {{"group.id", group}});
+  rd_kafka_topic_partition_list_t* const list = offsets(0, 0);
+  const auto code = rd_kafka_committed(client, list, kTimeout_ms);
+  const std::string text = fmt::format("# group {} plain-0 {} plain-1 {}\n", group,
+                                       list->elems[0].offset, list->elems[1].offset);
+  rd_kafka_topic_partition_list_destroy(list);
+  check(code, "committed offsets");
+  return text;
+}
+
+}  // namespace
 
 std::string read_log(const std::string& bootstrap, const Log& log, const char* isolation) {
   const Client client(RD_KAFKA_CONSUMER, bootstrap,
@@ -249,19 +258,6 @@ std::string read_log(const std::string& bootstrap, const Log& log, const char* i
   rd_kafka_consumer_close(client);
   return text;
 }
-
-std::string read_group(const std::string& bootstrap, const char* group) {
-  const Client client(RD_KAFKA_CONSUMER, bootstrap, {{"group.id", group}});
-  rd_kafka_topic_partition_list_t* const list = offsets(0, 0);
-  const auto code = rd_kafka_committed(client, list, kTimeout_ms);
-  const std::string text = fmt::format("# group {} plain-0 {} plain-1 {}\n", group,
-                                       list->elems[0].offset, list->elems[1].offset);
-  rd_kafka_topic_partition_list_destroy(list);
-  check(code, "committed offsets");
-  return text;
-}
-
-}  // namespace
 
 void write_sample(const std::string& bootstrap, const std::string& data) {
   write_plain(bootstrap);

@@ -8,6 +8,7 @@
 //   moved      transactions: one committed with offsets of group "copier", one aborted, one open
 //   groups     "readers" and "copier" have committed offsets
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,13 @@ void write_sample(const std::string& bootstrap, const std::string& data);
 
 // Records as read_uncommitted and as read_committed, ends of the logs, offsets of the groups.
 std::string read_sample(const std::string& bootstrap);
+
+struct Log {
+  const char* topic;
+  int32_t partition;
+};
+// "# <topic>-<partition> <log start>..<end> <isolation>", then a line for each record: offset,
+// time, key, value.
+std::string read_log(const std::string& bootstrap, const Log& log, const char* isolation);
 
 }  // namespace weir::crashtest

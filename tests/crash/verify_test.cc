@@ -239,6 +239,21 @@ TEST_F(VerifyTest, Names) {
   EXPECT_NE(verify().text.find("4 findings\n"), std::string::npos);
 }
 
+// A directory without a segment is none of a start's business, but its names are looked at.
+TEST_F(VerifyTest, PartitionsWithoutRecords) {
+  {
+    BrokerProcess broker({.data = data, .more = kSampleSettings});
+    ASSERT_TRUE(broker.wait_ready()) << broker.log();
+    const Outcome made = run_weir({"topic", "create", "quiet", "--bootstrap", broker.bootstrap()});
+    ASSERT_EQ(made.code, 0) << made.text;
+    broker.kill();
+  }
+  fs::create_directories(data + "/topics/quiet-0.6");
+  EXPECT_EQ(verify().text, "0 findings\n");
+  write_whole(data + "/topics/quiet-0.6/0.log", "mine");
+  expect_finding({"topics/quiet-0.6/0.log: no file of a partition"});
+}
+
 TEST_F(VerifyTest, RepairListsAndRefuses) {
   EXPECT_EQ(run_weir({"repair", data}).text, "nothing is damaged\n");
   const Outcome sound = run_weir({"repair", data, "--give-up", "plain-0:1-2"});

@@ -7,6 +7,7 @@
 namespace weir::tools {
 namespace {
 
+constexpr size_t kBatchSizeMax = size_t{1} << 30;
 constexpr size_t kInflateStep = size_t{1} << 20;
 
 // All records of a compressed batch; false when they cannot be inflated.
@@ -39,6 +40,28 @@ bool for_each_record(const log::BatchView& batch,
     if (!each(record)) return true;
   }
   return true;
+}
+
+std::span<const std::byte> sound_batch(InputFile& file, uint64_t position) {
+  auto bytes = file.read(position, log::kBatchHeaderSize);
+  if (bytes.size() < log::kBatchHeaderSize) return {};
+  const log::BatchView header(bytes);
+  if (header.magic() != log::kBatchMagic || header.length() < 0 || header.size() > kBatchSizeMax) {
+    return {};
+  }
+  bytes = file.read(position, header.size());
+  if (!log::starts_with_batch(bytes)) return {};
+  const log::BatchView batch(bytes);
+  return batch.computed_crc() == batch.crc() ? bytes : std::span<const std::byte>{};
+}
+
+uint64_t next_sound_position(InputFile& file, uint64_t position) {
+  for (++position; position + log::kBatchHeaderSize <= file.size(); ++position) {
+    const auto magic = file.read(position + log::batch_position::kMagic, 1);
+    if (magic.empty() || magic[0] != static_cast<std::byte>(log::kBatchMagic)) continue;
+    if (!sound_batch(file, position).empty()) return position;
+  }
+  return file.size();
 }
 
 }  // namespace weir::tools

@@ -18,6 +18,7 @@ void add_topic(CLI::App& app);
 void add_group(CLI::App& app);
 void add_dump(CLI::App& app, int& exit_code);
 void add_repair(CLI::App& app);
+void add_import(CLI::App& app);
 
 // The option --bootstrap of every command that talks to a broker.
 void add_bootstrap(CLI::App& command, std::string& bootstrap);

@@ -20,8 +20,6 @@
 namespace weir::tools {
 namespace {
 
-constexpr size_t kBatchSizeMax = size_t{1} << 30;
-
 std::string_view compression_name(uint8_t bits) {
   switch (bits) {
     case 0: return "none";
@@ -67,30 +65,6 @@ bool print_records(const log::BatchView& batch) {
     }
     return true;
   });
-}
-
-// The bytes of the batch at `position` when they hang together; empty otherwise.
-std::span<const std::byte> sound_batch(InputFile& file, uint64_t position) {
-  auto bytes = file.read(position, log::kBatchHeaderSize);
-  if (bytes.size() < log::kBatchHeaderSize) return {};
-  const log::BatchView header(bytes);
-  if (header.magic() != log::kBatchMagic || header.length() < 0 || header.size() > kBatchSizeMax) {
-    return {};
-  }
-  bytes = file.read(position, header.size());
-  if (!log::starts_with_batch(bytes)) return {};
-  const log::BatchView batch(bytes);
-  return batch.computed_crc() == batch.crc() ? bytes : std::span<const std::byte>{};
-}
-
-// Where a sound batch begins again behind damage; the end of the file when nowhere.
-uint64_t next_sound_position(InputFile& file, uint64_t position) {
-  for (++position; position + log::kBatchHeaderSize <= file.size(); ++position) {
-    const auto magic = file.read(position + log::batch_position::kMagic, 1);
-    if (magic.empty() || magic[0] != static_cast<std::byte>(log::kBatchMagic)) continue;
-    if (!sound_batch(file, position).empty()) return position;
-  }
-  return file.size();
 }
 
 }  // namespace

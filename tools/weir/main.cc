@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
     weir::tools::add_group(app);
     weir::tools::add_dump(app, exit_code);
     weir::tools::add_repair(app);
+    weir::tools::add_import(app);
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
     // An unknown option in front of the command: say that, not that the command is missing.

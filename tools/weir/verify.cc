@@ -34,10 +34,12 @@ class DirectoryVerifier {
     for (const auto& [key, path] : directory_.known) {
       if (!core_.disk.info(path)) continue;
       PartitionVerifier verifier(core_, directory_, key, findings_);
-      if (!recovered) verifier.run_without_start();
-      else if (const auto found = recovered->find(key); found != recovered->end()) {
-        verifier.run(found->second);
+      if (!recovered) {
+        verifier.run_without_start();
+        continue;
       }
+      const auto found = recovered->find(key);
+      verifier.run(found == recovered->end() ? partition::Recovered{} : found->second);
     }
   }
 
