@@ -284,6 +284,9 @@ void Transactor::take(int32_t partition, const FetchResult& result) {
       return fail(fmt::format("T4: offset {} read, stable is {}", batch->base_offset,
                               result.last_stable_offset));
     }
+    if (!batch->checksum_matches()) {
+      return fail(fmt::format("T1: bad checksum at offset {}", batch->base_offset));
+    }
     // As Kafka's consumer does it.
     for (; next_aborted != result.aborted.end() &&
            next_aborted->second <= batch->base_offset + batch->last_offset_delta;
