@@ -247,6 +247,7 @@ void Transactor::start_reading() {
   seen_.clear();
   at_end_.clear();
   aborting_.clear();
+  begun_.clear();
   again(Step::read_back);
 }
 
@@ -260,6 +261,15 @@ void Transactor::on_read(Reader& body) {
   }
   if (at_end_.size() < static_cast<size_t>(partitions_)) return again(Step::read_back);
   again(Step::read_offset);
+}
+
+bool Transactor::ends_one(int32_t partition, const BatchView& marker) {
+  const bool ends = begun_.erase({partition, marker.stamp.producer_id}) > 0;
+  // Compaction may have taken the batches that it ended.
+  if (ends || context_.scenario.transactors_compact) return true;
+  fail(fmt::format("T5: the marker at offset {} of partition {} ends nothing", marker.base_offset,
+                   partition));
+  return false;
 }
 
 void Transactor::take(int32_t partition, const FetchResult& result) {
@@ -298,7 +308,9 @@ void Transactor::take(int32_t partition, const FetchResult& result) {
       continue;
     }
     position = batch->next_offset();
+    if (!batch->is_control()) begun_.emplace(partition, batch->stamp.producer_id);
     if (batch->is_control()) {
+      if (!ends_one(partition, *batch)) return;
       if (is_abort_marker(*batch)) aborting.erase(batch->stamp.producer_id);
       continue;
     }
