@@ -99,7 +99,8 @@ void Journal::forget_waiting(Source& source) {
 
 // `bytes`, at most a block, is what a carry of the source would bring.
 void Journal::note_carry(Source& source, uint64_t bytes) {
-  carry_sources_ += (bytes > 0 ? 1u : 0u) - (source.carry_bytes_ > 0 ? 1u : 0u);
+  carry_sources_ += bytes > 0 ? 1 : 0;
+  carry_sources_ -= source.carry_bytes_ > 0 ? 1 : 0;
   carry_bytes_ += bytes - source.carry_bytes_;
   source.carry_bytes_ = static_cast<uint32_t>(bytes);
 }
@@ -139,7 +140,12 @@ void Journal::oldest_first() {
 }
 
 void Journal::gather(Commit& commit) {
-  if (commit.carry_only()) oldest_first();
+  if (commit.carry_only()) {
+    // A carry gives room back once it is the oldest's: sources that come one by one before it would
+    // each take a record of what is left. It comes, when the sealing is over that it waits for.
+    if (needed_.empty() || !needed_.front().Source::DirtyHook::linked()) return;
+    oldest_first();
+  }
   // A source that has more than fits goes to the back, so that the others get their turn.
   base::IntrusiveList<Source, Source::DirtyHook> full;
   while (Source* source = dirty_.pop_front()) {
@@ -150,6 +156,7 @@ void Journal::gather(Commit& commit) {
       full.push_back(*source);
       if (!commit.carry_only() && !commit.room_inline(config_.extent_threshold)) break;
     }
+    if (commit.carry_only() && commit.empty()) break;
   }
   dirty_.splice_back(full);
 }
