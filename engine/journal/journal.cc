@@ -141,9 +141,6 @@ void Journal::oldest_first() {
 
 void Journal::gather(Commit& commit) {
   if (commit.carry_only()) {
-    // A carry gives room back once it is the oldest's: sources that come one by one before it would
-    // each take a record of what is left. It comes, when the sealing is over that it waits for.
-    if (needed_.empty() || !needed_.front().Source::DirtyHook::linked()) return;
     oldest_first();
   }
   // A source that has more than fits goes to the back, so that the others get their turn.
@@ -156,7 +153,6 @@ void Journal::gather(Commit& commit) {
       full.push_back(*source);
       if (!commit.carry_only() && !commit.room_inline(config_.extent_threshold)) break;
     }
-    if (commit.carry_only() && commit.empty()) break;
   }
   dirty_.splice_back(full);
 }
@@ -246,9 +242,9 @@ bool Journal::start_commit(bool frontier) {
 // stalls can then free all the rest, in whatever order sources come.
 uint64_t Journal::reserve() const {
   const uint64_t capacity = size_ - kRecordsBegin;
-  const uint64_t records = carry_sources_ / kCommitEntriesMax + 1;
-  const uint64_t carries = carry_bytes_ + carry_sources_ * 2 * kEntrySize +
-                           records * (kHeaderSize + io::kBlockSize) + kSpaceForTail;
+  // Sources that wait for a sealing come one by one: each rounds up a record of its own.
+  const uint64_t each = kHeaderSize + 2 * kEntrySize + io::kBlockSize;
+  const uint64_t carries = carry_bytes_ + (carry_sources_ + 1) * each + kSpaceForTail;
   return std::clamp(carries, capacity / 8, capacity / 2);
 }
 
