@@ -96,6 +96,10 @@ void Transactor::act() {
 }
 
 void Transactor::on_lost() {
+  // Large batches through connections that break might never be read back in one go: nothing is
+  // open, so it may go on where it was.
+  const bool reading = step_ == Step::read_back || step_ == Step::read_offset;
+  if (reading && ++interruptions_ > kInterruptionsMax) return;
   // Whatever was open is not ended by us any more; the next take-over decides.
   if (step_ != Step::create_topic && step_ != Step::finished) step_ = Step::take_over;
 }

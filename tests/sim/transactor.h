@@ -44,6 +44,7 @@ class Transactor : public Actor {
     end,
     finished
   };
+  static constexpr uint32_t kInterruptionsMax = 20;
   enum class Fate : uint8_t { aborted, unknown, committed };
   struct Transaction {
     Fate fate = Fate::aborted;
@@ -84,6 +85,7 @@ class Transactor : public Actor {
   bool end_begun_ = false;                   // the coordinator is at it
 
   // Reading back.
+  uint32_t interruptions_ = 0;  // connections that were lost meanwhile
   std::map<int32_t, int64_t> positions_;
   std::map<int32_t, int64_t> stable_floor_;
   std::map<int32_t, std::map<int64_t, int64_t>> aborting_;  // partition -> producer -> first offset
