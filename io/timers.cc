@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "io/base/planted.h"
-
 namespace weir::io {
 
 namespace {
@@ -97,10 +95,7 @@ void Timers::cascade(size_t level) {
   occupied_[level] &= ~(uint64_t{1} << slot);
   Slot moving;
   moving.splice_back(wheel_[level][slot]);
-  while (Timer* timer = moving.pop_front()) {
-    if (base::planted_slot_at_once) timer->deadline_ = clock_.now();
-    place(*timer);
-  }
+  while (Timer* timer = moving.pop_front()) place(*timer);
 }
 
 // Goes from occupied slot to occupied slot, so a jump of the clock costs what became due and no

@@ -44,7 +44,6 @@ enum class Bug : uint8_t {
   no_room_leaves_half_file,
   producer_epoch_not_durable,
   group_epoch_not_durable,
-  timers_of_a_slot_at_once,
 };
 
 struct NamedBug {
@@ -85,17 +84,15 @@ inline constexpr NamedBug kBugs[] = {
     {"no_room_leaves_half_file", Bug::no_room_leaves_half_file},
     {"producer_epoch_not_durable", Bug::producer_epoch_not_durable},
     {"group_epoch_not_durable", Bug::group_epoch_not_durable},
-    {"timers_of_a_slot_at_once", Bug::timers_of_a_slot_at_once},
 };
 
 #ifdef WEIR_PLANTED_BUGS
 inline Bug planted_bug = Bug::none;
 inline bool planted(Bug bug) { return planted_bug == bug; }
-// Once, from the command line. io knows nothing of this list and has switches of its own.
+// Once, from the command line. io knows nothing of this list and has a switch of its own.
 inline void plant(Bug bug) {
   planted_bug = bug;
   base::planted_short_write = bug == Bug::ignored_short_write;
-  base::planted_slot_at_once = bug == Bug::timers_of_a_slot_at_once;
 }
 #else
 constexpr bool planted(Bug) { return false; }
