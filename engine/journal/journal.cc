@@ -99,7 +99,8 @@ void Journal::forget_waiting(Source& source) {
 
 // `bytes`, at most a block, is what a carry of the source would bring.
 void Journal::note_carry(Source& source, uint64_t bytes) {
-  carry_sources_ += (bytes > 0 ? 1u : 0u) - (source.carry_bytes_ > 0 ? 1u : 0u);
+  carry_sources_ += bytes > 0 ? 1 : 0;
+  carry_sources_ -= source.carry_bytes_ > 0 ? 1 : 0;
   carry_bytes_ += bytes - source.carry_bytes_;
   source.carry_bytes_ = static_cast<uint32_t>(bytes);
 }
@@ -139,7 +140,9 @@ void Journal::oldest_first() {
 }
 
 void Journal::gather(Commit& commit) {
-  if (commit.carry_only()) oldest_first();
+  if (commit.carry_only()) {
+    oldest_first();
+  }
   // A source that has more than fits goes to the back, so that the others get their turn.
   base::IntrusiveList<Source, Source::DirtyHook> full;
   while (Source* source = dirty_.pop_front()) {
@@ -239,9 +242,9 @@ bool Journal::start_commit(bool frontier) {
 // stalls can then free all the rest, in whatever order sources come.
 uint64_t Journal::reserve() const {
   const uint64_t capacity = size_ - kRecordsBegin;
-  const uint64_t records = carry_sources_ / kCommitEntriesMax + 1;
-  const uint64_t carries = carry_bytes_ + carry_sources_ * 2 * kEntrySize +
-                           records * (kHeaderSize + io::kBlockSize) + kSpaceForTail;
+  // Sources that wait for a sealing come one by one: each rounds up a record of its own.
+  const uint64_t each = kHeaderSize + 2 * kEntrySize + io::kBlockSize;
+  const uint64_t carries = carry_bytes_ + (carry_sources_ + 1) * each + kSpaceForTail;
   return std::clamp(carries, capacity / 8, capacity / 2);
 }
 

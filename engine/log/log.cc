@@ -6,6 +6,7 @@
 #include <iterator>
 #include <limits>
 
+#include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
 
@@ -135,7 +136,12 @@ Segment* Log::find_segment(model::Offset offset) {
   }
   const auto it = std::ranges::upper_bound(
       segments_, offset, {}, [](const auto& segment) { return segment->base_offset; });
-  return std::prev(it)->get();
+  const auto found = std::prev(it);
+  const bool at_edge = (*found)->base_offset == offset && found != segments_.begin();
+  if (at_edge && model::planted(model::Bug::index_off_by_one_at_segment_edge)) {
+    return std::prev(found)->get();
+  }
+  return found->get();
 }
 
 uint64_t Log::visible_end(const Segment& segment) { return segment.committed; }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "io/base/planted.h"
+
 namespace weir::model {
 
 enum class Bug : uint8_t {
@@ -27,6 +29,21 @@ enum class Bug : uint8_t {
   compaction_drops_newest,
   tombstone_before_horizon,
   cleaned_segment_before_directory_sync,
+  flush_before_write_completed,
+  flush_on_wrong_file,
+  retry_of_failed_flush,
+  ignored_short_write,
+  buffer_reused_in_flight,
+  snapshot_newer_than_log,
+  offset_commit_acked_early,
+  marker_written_twice,
+  stable_offset_one_too_high,
+  aborted_index_dropped_at_roll,
+  time_index_assumes_rising_times,
+  index_off_by_one_at_segment_edge,
+  no_room_leaves_half_file,
+  producer_epoch_not_durable,
+  group_epoch_not_durable,
 };
 
 struct NamedBug {
@@ -52,11 +69,31 @@ inline constexpr NamedBug kBugs[] = {
     {"compaction_drops_newest", Bug::compaction_drops_newest},
     {"tombstone_before_horizon", Bug::tombstone_before_horizon},
     {"cleaned_segment_before_directory_sync", Bug::cleaned_segment_before_directory_sync},
+    {"flush_before_write_completed", Bug::flush_before_write_completed},
+    {"flush_on_wrong_file", Bug::flush_on_wrong_file},
+    {"retry_of_failed_flush", Bug::retry_of_failed_flush},
+    {"ignored_short_write", Bug::ignored_short_write},
+    {"buffer_reused_in_flight", Bug::buffer_reused_in_flight},
+    {"snapshot_newer_than_log", Bug::snapshot_newer_than_log},
+    {"offset_commit_acked_early", Bug::offset_commit_acked_early},
+    {"marker_written_twice", Bug::marker_written_twice},
+    {"stable_offset_one_too_high", Bug::stable_offset_one_too_high},
+    {"aborted_index_dropped_at_roll", Bug::aborted_index_dropped_at_roll},
+    {"time_index_assumes_rising_times", Bug::time_index_assumes_rising_times},
+    {"index_off_by_one_at_segment_edge", Bug::index_off_by_one_at_segment_edge},
+    {"no_room_leaves_half_file", Bug::no_room_leaves_half_file},
+    {"producer_epoch_not_durable", Bug::producer_epoch_not_durable},
+    {"group_epoch_not_durable", Bug::group_epoch_not_durable},
 };
 
 #ifdef WEIR_PLANTED_BUGS
-inline Bug planted_bug = Bug::none;  // set once, from the command line
+inline Bug planted_bug = Bug::none;
 inline bool planted(Bug bug) { return planted_bug == bug; }
+// Once, from the command line. io knows nothing of this list and has a switch of its own.
+inline void plant(Bug bug) {
+  planted_bug = bug;
+  base::planted_short_write = bug == Bug::ignored_short_write;
+}
 #else
 constexpr bool planted(Bug) { return false; }
 #endif

@@ -334,7 +334,8 @@ model::Offset Partition::last_stable_offset() const {
   const model::Offset unstable = producers_.transactions().first_unstable_offset();
   const bool ignored = model::planted(model::Bug::open_transactions_visible);
   if (unstable == model::kNoOffset || ignored) return high_watermark_;
-  return std::clamp(unstable, log_.start_offset(), high_watermark_);
+  const int64_t over = model::planted(model::Bug::stable_offset_one_too_high) ? 1 : 0;
+  return std::clamp(unstable + over, log_.start_offset(), high_watermark_);
 }
 
 // A marker may make much readable at once that was committed long before.

@@ -78,7 +78,8 @@ ProducerState::Verdict ProducerState::check_marker(const log::BatchView& batch,
   if (marker->coordinator_epoch < entry->coordinator_epoch) {
     return {.error = ErrorCode::transaction_coordinator_fenced};
   }
-  return {.nothing_to_end = origin.only_if_open && !entry->in_transaction()};
+  const bool twice = model::planted(model::Bug::marker_written_twice);
+  return {.nothing_to_end = origin.only_if_open && !entry->in_transaction() && !twice};
 }
 
 void ProducerState::append(const log::BatchView& batch, model::Offset base_offset, int64_t now_ms,

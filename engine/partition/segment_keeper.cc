@@ -107,6 +107,9 @@ void SegmentKeeper::on_space_step(io::Op& op) {
     case SpaceStage::making:
       directory_is_new_ = false;
       log_.roll(maker_.file(), maker_.allocated());
+      if (model::planted(model::Bug::aborted_index_dropped_at_roll)) {
+        producers_.transactions().forget_before(log_.end_offset());
+      }
       checkpointed_ = 0;
       break;
     case SpaceStage::growing:
@@ -322,7 +325,8 @@ void SegmentKeeper::on_commit() {
 // A snapshot must never be ahead of the log: it waits until what it speaks of is durable.
 void SegmentKeeper::snapshot_when_committed() {
   if (snapshot_bytes_.empty()) return checkpoint_over();
-  if (owner_.committed_offset() < snapshot_offset_) {
+  if (owner_.committed_offset() < snapshot_offset_ &&
+      !model::planted(model::Bug::snapshot_newer_than_log)) {
     checkpoint_stage_ = CheckpointStage::awaiting_commit;
     // Whoever waited for the ledger to be written hears of nothing else.
     seal_next();

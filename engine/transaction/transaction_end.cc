@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model/planted.h"
 #include "engine/model/ports.h"
 #include "engine/transaction/limits.h"
 #include "engine/transaction/transaction_coordinator.h"
@@ -38,7 +39,14 @@ void TransactionCoordinator::begin(Entry& entry, TransactionCall* call, Decision
   Operation& operation = *entry.operation;
   operation.call = call;
   operation.decision = std::move(decision);
-  if (!operation.decision.needs_producer_id) return write(entry);
+  if (!operation.decision.needs_producer_id) {
+    if (model::planted(model::Bug::producer_epoch_not_durable) && entry.on_log && call != nullptr &&
+        call->kind == TransactionCall::Kind::init_producer_id && entry.value.is_idle()) {
+      apply(entry);
+      return finish(entry);
+    }
+    return write(entry);
+  }
   operation.stage = Stage::allocating;
   ++away_;
   host_.allocate(operation.id_wait);

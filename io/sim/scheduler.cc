@@ -20,17 +20,17 @@ Scheduler::Scheduler(uint64_t seed, CrashListener& listener)
 void Scheduler::at(int64_t when_ns, EventTarget& target, uint32_t kind, uint64_t argument) {
   const uint64_t order = (random_.next() << 40) | (sequence_++ & 0xFF'FFFF'FFFF);
   heap_.push_back({std::max(when_ns, now_ns_), order, &target, argument, kind});
-  std::push_heap(heap_.begin(), heap_.end(), later);
+  std::push_heap(heap_.begin(), heap_.end(), Later{});
 }
 
 void Scheduler::forget(const EventTarget& target) {
   std::erase_if(heap_, [&](const Event& event) { return event.target == &target; });
-  std::make_heap(heap_.begin(), heap_.end(), later);
+  std::make_heap(heap_.begin(), heap_.end(), Later{});
 }
 
 void Scheduler::run_next() {
   ASSERT(!heap_.empty());
-  std::pop_heap(heap_.begin(), heap_.end(), later);
+  std::pop_heap(heap_.begin(), heap_.end(), Later{});
   const Event event = heap_.back();
   heap_.pop_back();
   now_ns_ = event.when_ns;

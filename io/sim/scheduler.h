@@ -73,9 +73,11 @@ class Scheduler {
     uint64_t argument;
     uint32_t kind;
   };
-  static bool later(const Event& a, const Event& b) {
-    return a.when_ns != b.when_ns ? a.when_ns > b.when_ns : a.order > b.order;
-  }
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const {
+      return a.when_ns != b.when_ns ? a.when_ns > b.when_ns : a.order > b.order;
+    }
+  };
 
   CrashListener& listener_;
   base::RandomStream random_;

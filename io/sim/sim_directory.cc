@@ -93,6 +93,13 @@ int SimTree::remove(std::string_view path) {
   return 0;
 }
 
+uint64_t SimTree::occupied(const SimNode& node) {
+  if (!node.is_directory) return node.file.occupied();
+  uint64_t sum = 0;
+  for (const auto& [name, child] : node.visible) sum += occupied(*child);
+  return sum;
+}
+
 void SimTree::complete(uint64_t change, uint64_t sequence) {
   const auto found = pending_.find(change);
   if (found != pending_.end()) found->second.completed_at = sequence;

@@ -55,6 +55,8 @@ class SimTree {
   int sync(std::string_view path, uint64_t sequence);
   void sync_all(uint64_t sequence);
 
+  // Bytes that the files which are reachable now occupy.
+  uint64_t occupied() const { return occupied(*root_); }
   // Visits every file that is reachable now, in the order of paths.
   template <class Function>
   void for_each_file(Function function) const {
@@ -76,6 +78,7 @@ class SimTree {
   using NameSet = std::set<std::pair<const SimNode*, std::string>>;  // membership only
 
   void record(std::vector<Entry> entries);
+  static uint64_t occupied(const SimNode& node);
   static void settle(const Change& change);
   static void forget_unsynced(SimNode& node, const PowerCut& cut, base::RandomStream& random);
   template <class Function>

@@ -57,26 +57,13 @@ bool DiskMedia::meets_bad_block(const Request& request) const {
 }
 
 uint64_t DiskMedia::used_bytes() const {
-  uint64_t used = 0;
-  tree_.for_each_file([&](const std::string&, const SimNode& node) {
-    used += node.file.occupied();
-  });
-  return used;
+  return tree_.occupied();
 }
 
 void DiskMedia::install_directory(const std::string& path) {
   if (tree_.create(path, true, clock_.wall_ms()) != 0) return;
   tree_.complete(tree_.last_change(), ++completions_);
   tree_.sync_all(completions_);
-}
-
-std::vector<std::byte> DiskMedia::gather(std::span<const Slice> pieces) {
-  size_t size = 0;
-  for (const Slice& piece : pieces) size += piece.size;
-  std::vector<std::byte> data;
-  data.reserve(size);
-  for (const Slice& piece : pieces) data.insert(data.end(), piece.data, piece.data + piece.size);
-  return data;
 }
 
 bool DiskMedia::fits(const SimFile& file, uint64_t end) const {
@@ -115,13 +102,17 @@ void DiskMedia::begin(uint64_t id, Request& request) {
   if (request.call == Call::read) {
     std::ranges::fill(request.into, std::byte{0xDB});
   } else if (request.call == Call::write) {
-    const auto data = gather(request.pieces);
-    request.size = request.size_done = data.size();
+    uint32_t sum = 0;
+    for (const Slice& piece : request.pieces) {
+      request.size += piece.size;
+      sum = base::crc32c({piece.data, piece.size}, sum);
+    }
+    request.size_done = request.size;
     draw_faults(request);
     if (request.fault == EINTR || request.fault == EAGAIN) return;
-    file->begin_write(id, request.position, data);
+    file->begin_write(id, request.position, request.pieces);
     request.begun = true;
-    scheduler_.trace("data", request.size, base::crc32c(data));
+    scheduler_.trace("data", request.size, sum);
     const bool now = request.fault == 0 && random_.chance(0.3) &&
                      fits(*file, request.position + request.size_done);
     if (now) file->apply(id, request.size_done);
@@ -219,7 +210,7 @@ int32_t DiskMedia::perform_write(uint64_t id, Request& request) {
   SimFile& file = request.node->file;
   if (!request.begun) return -request.fault;
   if (request.op != nullptr) {
-    ASSERT(file.same_data(id, gather(request.pieces)), "buffer changed while in flight");
+    ASSERT(file.same_data(id, request.pieces), "buffer changed while in flight");
   }
   if (request.fault != 0) {
     file.apply_some_sectors(id, random_);

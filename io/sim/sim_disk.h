@@ -94,7 +94,6 @@ class DiskMedia : public EventTarget {
   int32_t perform_entry(Request& request);
   bool fits(const SimFile& file, uint64_t end) const;
   bool meets_bad_block(const Request& request) const;
-  static std::vector<std::byte> gather(std::span<const Slice> pieces);
 
   Scheduler& scheduler_;
   SimClock& clock_;

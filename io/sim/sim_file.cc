@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
 #include <unordered_map>
 
@@ -16,6 +17,8 @@ struct Versions {
   uint64_t taken = 0;
   uint64_t seen = 0;
 };
+
+std::span<const std::byte> bytes_of(const Slice& piece) { return {piece.data, piece.size}; }
 
 }  // namespace
 
@@ -71,11 +74,16 @@ size_t SimFile::read(uint64_t position, std::span<std::byte> into, bool direct) 
   return size;
 }
 
-void SimFile::begin_write(ChangeId id, uint64_t position, std::span<const std::byte> data) {
+void SimFile::begin_write(ChangeId id, uint64_t position, std::span<const Slice> pieces) {
   Change change;
   change.position = position;
-  change.size = data.size();
-  if (!all_zero(data)) change.data.assign(data.begin(), data.end());
+  for (const Slice& piece : pieces) change.size += piece.size;
+  if (!std::ranges::all_of(pieces, [](const Slice& p) { return all_zero(bytes_of(p)); })) {
+    change.data.reserve(static_cast<size_t>(change.size));
+    for (const Slice& piece : pieces) {
+      change.data.insert(change.data.end(), piece.data, piece.data + piece.size);
+    }
+  }
   pending_.emplace(id, std::move(change));
 }
 
@@ -86,11 +94,18 @@ void SimFile::begin_resize(ChangeId id, uint64_t size, bool only_grow) {
   pending_.emplace(id, std::move(change));
 }
 
-bool SimFile::same_data(ChangeId id, std::span<const std::byte> now) const {
+bool SimFile::same_data(ChangeId id, std::span<const Slice> now) const {
   const Change& change = pending_.at(id);
-  now = now.first(static_cast<size_t>(std::min<uint64_t>(now.size(), change.size)));
-  if (change.data.empty()) return all_zero(now);
-  return std::equal(now.begin(), now.end(), change.data.begin(), change.data.end());
+  size_t at = 0;
+  for (const Slice& piece : now) {
+    const size_t size = std::min(piece.size, static_cast<size_t>(change.size) - at);
+    const bool same = change.data.empty()
+                          ? all_zero({piece.data, size})
+                          : std::memcmp(piece.data, change.data.data() + at, size) == 0;
+    if (!same) return false;
+    at += size;
+  }
+  return at == change.size;
 }
 
 void SimFile::apply(ChangeId id, uint64_t size_done) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "io/base/random.h"
+#include "io/disk.h"
 #include "io/sim/sparse_bytes.h"
 
 namespace weir::io::sim {
@@ -44,11 +45,11 @@ class SimFile {
   size_t read(uint64_t position, std::span<std::byte> into, bool direct) const;
 
   // A write or resize that was submitted; `id` grows with each.
-  void begin_write(ChangeId id, uint64_t position, std::span<const std::byte> data);
+  void begin_write(ChangeId id, uint64_t position, std::span<const Slice> pieces);
   void begin_resize(ChangeId id, uint64_t size, bool only_grow);
   // The data of a write that has not been dropped equals `now` (the caller's buffer was left
   // alone).
-  bool same_data(ChangeId id, std::span<const std::byte> now) const;
+  bool same_data(ChangeId id, std::span<const Slice> now) const;
   void apply(ChangeId id, uint64_t size_done);  // visible now; short writes keep their first bytes
   void apply_some_sectors(ChangeId id, base::RandomStream& random);  // a write that failed with EIO
   void complete(ChangeId id, uint64_t sequence);  // `sequence` of completions, from 1

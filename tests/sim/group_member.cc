@@ -132,6 +132,7 @@ void GroupMember::send_heartbeat(int32_t epoch) {
   }
   put_no_tags(writer);
   sent_epoch_ = epoch;
+  floor_epoch_ = watch_.highest_epoch();
   sent_ns_ = context_.world.now_ns();
   send(Api::consumer_group_heartbeat, 0, writer.view());
 }
@@ -170,6 +171,10 @@ void GroupMember::on_heartbeat(Reader& body) {
     epoch_ = 0;
     return;
   }
+  if (sent_epoch_ == 0 && epoch < floor_epoch_) {
+    return fail(fmt::format("G4: it joins at epoch {}, {} was known", epoch, floor_epoch_));
+  }
+  watch_.told(epoch);
   epoch_ = epoch;
   if (told) set_owned(std::move(assigned));
 }

@@ -5,10 +5,12 @@
 //   G1  no partition is with two members at once
 //   G2  a member that was told its epoch is known, until it was silent for too long
 //   G3  it is fenced only where an answer of its own was lost
+//   G4  who joins is told no epoch below one that somebody was told before it asked
 //
 // A member that was not answered for kSilenceMaxNs gives up what it has, as its session may have
 // ended; the broker's sessions are longer than that.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -27,9 +29,12 @@ class GroupWatch {
   // "" or the name of the member that has it already.
   std::string take(const GroupPartition& partition, const std::string& member);
   void release(const GroupPartition& partition) { owners_.erase(partition); }
+  void told(int32_t epoch) { highest_epoch_ = std::max(highest_epoch_, epoch); }
+  int32_t highest_epoch() const { return highest_epoch_; }
 
  private:
   std::map<GroupPartition, std::string> owners_;
+  int32_t highest_epoch_ = 0;
 };
 
 class GroupMember : public Actor {
@@ -60,6 +65,7 @@ class GroupMember : public Actor {
   uint32_t left_;         // heartbeats
   int32_t epoch_ = 0;     // 0: no member
   int32_t sent_epoch_ = 0;
+  int32_t floor_epoch_ = 0;  // the highest that was known when it was sent
   int64_t sent_ns_ = 0;   // the request under way
   int64_t heard_ns_ = 0;  // when the last request was sent that was answered
   bool unsure_ = false;   // a request was lost since then

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace weir::simtest {
 namespace {
@@ -32,14 +33,39 @@ ByteString encode_record(const Record& record, int64_t base_timestamp, int64_t d
   return framed.take();
 }
 
-std::array<uint32_t, 256> make_table() {
-  std::array<uint32_t, 256> table{};
+// tables[n][b]: what byte b does to the sum when n zeroes follow it.
+using ChecksumTables = std::array<std::array<uint32_t, 256>, 8>;
+
+ChecksumTables make_tables() {
+  ChecksumTables tables{};
   for (uint32_t i = 0; i < 256; ++i) {
     uint32_t value = i;
     for (int bit = 0; bit < 8; ++bit) value = (value >> 1) ^ ((value & 1) ? 0x82F63B78u : 0u);
-    table[i] = value;
+    tables[0][i] = value;
   }
-  return table;
+  for (size_t zeroes = 1; zeroes < tables.size(); ++zeroes) {
+    for (size_t i = 0; i < 256; ++i) {
+      const uint32_t before = tables[zeroes - 1][i];
+      tables[zeroes][i] = (before >> 8) ^ tables[0][before & 0xFF];
+    }
+  }
+  return tables;
+}
+
+ByteString encode(const ProducerStamp& stamp, std::span<const Record> records, int attributes) {
+  int64_t max_timestamp = records[0].timestamp;
+  for (const Record& record : records) max_timestamp = std::max(max_timestamp, record.timestamp);
+  const auto count = static_cast<int64_t>(records.size());
+  Writer summed;
+  summed.i16(attributes).i32(count - 1).i64(records[0].timestamp).i64(max_timestamp);
+  summed.i64(stamp.producer_id).i16(stamp.epoch).i32(stamp.base_sequence).i32(count);
+  for (int64_t i = 0; i < count; ++i) {
+    summed.raw(encode_record(records[static_cast<size_t>(i)], records[0].timestamp, i));
+  }
+  Writer batch;
+  batch.i64(0).i32(static_cast<int64_t>(summed.size() + 9)).i32(-1).i8(2);
+  batch.i32(static_cast<int32_t>(checksum(summed.view()))).raw(summed.view());
+  return batch.take();
 }
 
 }  // namespace
@@ -112,40 +138,32 @@ int32_t Reader::count() {
 }
 
 uint32_t checksum(ByteSpan bytes) {
-  static const std::array<uint32_t, 256> table = make_table();
+  static const ChecksumTables tables = make_tables();
   uint32_t sum = ~uint32_t{0};
-  for (const std::byte b : bytes) {
-    sum = (sum >> 8) ^ table[(sum ^ std::to_integer<uint32_t>(b)) & 0xFF];
+  const auto byte = [&](size_t i) { return std::to_integer<uint32_t>(bytes[i]); };
+  for (; bytes.size() >= tables.size(); bytes = bytes.subspan(tables.size())) {
+    uint32_t next = 0;
+    for (size_t i = 0; i < tables.size(); ++i) {
+      const uint32_t before = i < sizeof sum ? sum >> (8 * i) : 0;
+      next ^= tables[tables.size() - 1 - i][(before ^ byte(i)) & 0xFF];
+    }
+    sum = next;
   }
+  for (size_t i = 0; i < bytes.size(); ++i) sum = (sum >> 8) ^ tables[0][(sum ^ byte(i)) & 0xFF];
   return ~sum;
 }
 
 ByteString encode_batch(const ProducerStamp& stamp, std::span<const Record> records) {
-  int64_t max_timestamp = records[0].timestamp;
-  for (const Record& record : records) max_timestamp = std::max(max_timestamp, record.timestamp);
-  const auto count = static_cast<int64_t>(records.size());
-  Writer summed;
-  summed.i16(0).i32(count - 1).i64(records[0].timestamp).i64(max_timestamp);
-  summed.i64(stamp.producer_id).i16(stamp.epoch).i32(stamp.base_sequence).i32(count);
-  for (int64_t i = 0; i < count; ++i) {
-    summed.raw(encode_record(records[static_cast<size_t>(i)], records[0].timestamp, i));
-  }
-  Writer batch;
-  batch.i64(0).i32(static_cast<int64_t>(summed.size() + 9)).i32(-1).i8(2);
-  batch.i32(static_cast<int32_t>(checksum(summed.view()))).raw(summed.view());
-  return batch.take();
+  return encode(stamp, records, 0);
 }
 
 ByteString encode_transactional_batch(const ProducerStamp& stamp,
                                       std::span<const Record> records) {
-  constexpr std::byte kTransactional{0x10};
-  ByteString bytes = encode_batch(stamp, records);
-  bytes[kSummedFrom + 1] |= kTransactional;
-  Writer sum;
-  sum.i32(static_cast<int32_t>(checksum(ByteSpan(bytes).subspan(kSummedFrom))));
-  std::ranges::copy(sum.view(), bytes.begin() + kChecksumPosition);
-  return bytes;
+  constexpr int kTransactional = 0x10;
+  return encode(stamp, records, kTransactional);
 }
+
+bool BatchView::checksum_matches() const { return sum == checksum(whole.subspan(kSummedFrom)); }
 
 std::optional<BatchView> take_batch(ByteSpan& bytes) {
   if (bytes.size() < kBatchHeaderSize) return std::nullopt;
@@ -159,8 +177,7 @@ std::optional<BatchView> take_batch(ByteSpan& bytes) {
   view.sealed = view.whole.subspan(kSealedFrom);
   view.leader_epoch = reader.i32();
   if (reader.i8() != 2) return std::nullopt;
-  const auto sum = static_cast<uint32_t>(reader.i32());
-  view.checksum_matches = sum == checksum(view.whole.subspan(kSummedFrom));
+  view.sum = static_cast<uint32_t>(reader.i32());
   view.attributes = reader.i16();
   view.last_offset_delta = reader.i32();
   view.base_timestamp = reader.i64();
@@ -192,8 +209,8 @@ std::string sized_text(Reader& reader, bool& none) {
 
 }  // namespace
 
-std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch) {
-  std::map<int64_t, Record> records;
+std::optional<std::vector<std::pair<int64_t, Record>>> read_records(const BatchView& batch) {
+  std::vector<std::pair<int64_t, Record>> records;
   Reader reader(batch.whole.subspan(kBatchHeaderSize));
   while (reader.ok() && reader.remaining() > 0) {
     Reader body(reader.raw(static_cast<size_t>(reader.varint())));
@@ -208,10 +225,10 @@ std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch) {
       const std::string name = sized_text(body, none);
       record.headers.emplace_back(name, sized_text(body, none));
     }
-    const bool in_order = records.empty() || records.rbegin()->first < offset;
+    const bool in_order = records.empty() || records.back().first < offset;
     if (!body.ok() || body.remaining() > 0 || !in_order) return std::nullopt;
     if (offset < batch.base_offset || offset >= batch.next_offset()) return std::nullopt;
-    records.emplace(offset, std::move(record));
+    records.emplace_back(offset, std::move(record));
   }
   if (!reader.ok() || records.size() != static_cast<size_t>(batch.record_count)) {
     return std::nullopt;
@@ -222,7 +239,7 @@ std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch) {
 bool same_sealed(ByteSpan encoded, const BatchView& read) {
   const ByteSpan expected = encoded.subspan(kSealedFrom);
   const bool same_length = encoded.size() == read.whole.size();
-  return same_length && std::ranges::equal(expected, read.sealed);
+  return same_length && std::memcmp(expected.data(), read.sealed.data(), expected.size()) == 0;
 }
 
 static_assert(kChecksumPosition + 4 == kSummedFrom && kSealedFrom + 1 == kChecksumPosition);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,7 +75,7 @@ class Reader {
   bool ok_ = true;
 };
 
-uint32_t checksum(ByteSpan bytes);  // CRC-32C, bit by bit
+uint32_t checksum(ByteSpan bytes);  // CRC-32C
 
 struct Record {
   int64_t timestamp = 0;
@@ -107,19 +106,20 @@ struct BatchView {
   int64_t max_timestamp = 0;
   ProducerStamp stamp;
   int32_t record_count = 0;
-  bool checksum_matches = false;
+  uint32_t sum = 0;  // as written in it
   ByteSpan whole;   // header and records
   ByteSpan sealed;  // what a broker must not change: all but base offset and leader epoch
   std::string first_key;
   int64_t next_offset() const { return base_offset + last_offset_delta + 1; }
+  bool checksum_matches() const;
   bool is_control() const { return (attributes & 0x20) != 0; }
 };
 
 // Takes the first batch off `bytes`. Nothing when it is not whole or not version 2.
 std::optional<BatchView> take_batch(ByteSpan& bytes);
-// Its records by offset. Nothing when they do not end where the batch does, or in another number
-// than it says.
-std::optional<std::map<int64_t, Record>> read_records(const BatchView& batch);
+// Its records and their offsets, which grow. Nothing when they do not end where the batch does, or
+// in another number than it says.
+std::optional<std::vector<std::pair<int64_t, Record>>> read_records(const BatchView& batch);
 // sealed part of a batch as encoded, for comparison.
 bool same_sealed(ByteSpan encoded, const BatchView& read);
 

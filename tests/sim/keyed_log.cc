@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::simtest {
 
 int64_t KeyedLog::append(std::vector<Record> records, int64_t wall_ms) {
   const int64_t offset = size();
   for (Record& record : records) {
-    keys_[record.key].insert(size());
+    const auto [newest, first] = newest_.try_emplace(record.key, size());
+    if (!first) {
+      const auto older = static_cast<size_t>(std::exchange(newest->second, size()));
+      entries_[older].newer = size();
+    }
     entries_.push_back({std::move(record), wall_ms});
   }
   return offset;
@@ -26,9 +31,7 @@ std::string KeyedLog::acked(int64_t expected, int64_t offset, size_t count) {
 bool KeyedLog::may_be_gone(const ReadMoment& moment, int64_t offset,
                            int64_t high_watermark) const {
   const Entry& entry = at(offset);
-  const auto& same_key = keys_.at(entry.record.key);
-  const auto newer = same_key.upper_bound(offset);
-  if (newer != same_key.end() && *newer < high_watermark) return true;
+  if (entry.newer < high_watermark) return true;
   if (!entry.record.tombstone) return false;
   return moment.jumps || moment.highest_wall_ms - entry.wall_ms >= rules_.delete_retention_ms;
 }
@@ -56,7 +59,7 @@ std::string KeyedLog::saw_bounds(const ReadMoment& moment, int64_t start_at_send
 
 std::string KeyedLog::saw_batch(const ReadMoment& moment, int64_t position, const BatchView& batch,
                                 int64_t high_watermark) {
-  if (!batch.checksum_matches) {
+  if (!batch.checksum_matches()) {
     return fmt::format("K1: bad checksum at offset {}", batch.base_offset);
   }
   if (batch.next_offset() > high_watermark || batch.next_offset() > size()) {
@@ -65,10 +68,11 @@ std::string KeyedLog::saw_batch(const ReadMoment& moment, int64_t position, cons
   }
   const auto records = read_records(batch);
   if (!records) return fmt::format("K1: unreadable records at offset {}", batch.base_offset);
+  auto found = records->begin();
   for (int64_t offset = position; offset < batch.next_offset(); ++offset) {
-    const auto found = records->find(offset);
+    while (found != records->end() && found->first < offset) ++found;
     const auto gone = gone_at_.find(offset);
-    if (found == records->end()) {
+    if (found == records->end() || found->first != offset) {
       if (!may_be_gone(moment, offset, high_watermark)) {
         return fmt::format("K2: offset {} is gone, {} key '{}', sent at {} ms", offset,
                            at(offset).record.tombstone ? "a tombstone of" : "the last of",

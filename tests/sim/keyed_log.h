@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -58,7 +57,8 @@ class KeyedLog {
  private:
   struct Entry {
     Record record;
-    int64_t wall_ms;  // when it was made
+    int64_t wall_ms;             // when it was made
+    int64_t newer = INT64_MAX;   // offset of the next record of its key
   };
 
   bool may_be_gone(const ReadMoment& moment, int64_t offset, int64_t high_watermark) const;
@@ -66,9 +66,9 @@ class KeyedLog {
   int64_t size() const { return static_cast<int64_t>(entries_.size()); }
 
   const KeyedRules rules_;
-  std::vector<Entry> entries_;                      // by offset
-  std::map<std::string, std::set<int64_t>> keys_;   // their offsets
-  std::map<int64_t, int64_t> gone_at_;              // offset -> when it was known
+  std::vector<Entry> entries_;             // by offset
+  std::map<std::string, int64_t> newest_;  // offset of each key
+  std::map<int64_t, int64_t> gone_at_;     // offset -> when it was known
   int64_t durable_ = 0;
   int64_t log_start_ = 0;
 };

@@ -5,7 +5,7 @@
 //   sim --time-budget S         from seed --first on, until S seconds are over
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
 //   sim --planted NAME          (with WEIR_PLANTED_BUGS) the bug must be found within --seeds
-//   sim --all-planted           every planted bug must be
+//   sim --all-planted           every planted bug must be; --time-budget S bounds each of them
 // Options: --swarm (larger runs), --jobs N, --keep-going, --verbose, --print-options.
 // Exit code: 0 nothing found (planted: found), 1 otherwise, 2 wrong usage.
 
@@ -38,6 +38,7 @@ uint64_t number(std::string_view text) {
 
 Command parse(int argc, char** argv) {
   Command command;
+  bool ranged = false;
   for (int i = 1; i < argc; ++i) {
     const std::string_view flag = argv[i];
     const auto value = [&]() -> std::string_view {
@@ -54,11 +55,12 @@ Command parse(int argc, char** argv) {
       if (dots == std::string_view::npos) usage(range);
       command.first = number(range.substr(0, dots));
       command.last = number(range.substr(dots + 2));
+      ranged = true;
     } else if (flag == "--first") {
       command.first = number(value());
     } else if (flag == "--time-budget") {
       command.seconds = number(value());
-      command.last = UINT64_MAX;
+      if (!ranged) command.last = UINT64_MAX;
     } else if (flag == "--jobs") {
       command.jobs = static_cast<unsigned>(number(value()));
     } else if (flag == "--regressions") {

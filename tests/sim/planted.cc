@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <vector>
 
 #include "engine/model/planted.h"
 #include "io/base/logging.h"
@@ -22,16 +23,22 @@ using model::NamedBug;
 
 #ifdef WEIR_PLANTED_BUGS
 constexpr bool kPlanted = true;
-void set_planted(Bug bug) { model::planted_bug = bug; }
+void set_planted(Bug bug) { model::plant(bug); }
 #else
 constexpr bool kPlanted = false;
 void set_planted(Bug) {}
 #endif
 
+// A run that hangs in one event would hang for ever: that is a finding, too.
+constexpr unsigned kRunSecondsMax = 120;
+// One seed in so many is drawn as a larger world.
+constexpr uint64_t kSwarmEvery = 4;
+
 // A finding or a dead process counts; the run's own words go to /dev/null.
 bool seed_finds(uint64_t seed, Mode mode, Bug bug) {
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(kRunSecondsMax);
     set_planted(bug);
     const int null = ::open("/dev/null", O_WRONLY);
     ::dup2(null, STDERR_FILENO);
@@ -60,27 +67,47 @@ int find_planted(const Command& command) {
   base::set_log_level(base::LogLevel::off);
   const auto start = std::chrono::steady_clock::now();
   const auto* planted = std::ranges::find(kBugs, command.planted, &NamedBug::name);
-  for (uint64_t seed = command.first; seed <= command.last; ++seed) {
-    if (!seed_finds(seed, command.mode, planted->bug)) continue;
-    if (seed_finds(seed, command.mode, Bug::none)) continue;  // the seed fails without the bug too
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    fmt::print("{}: found by seed {} ({} seeds, {:.1f} s)\n", command.planted, seed,
-               seed - command.first + 1, taken.count());
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  uint64_t seed = command.first;
+  for (; seed <= command.last; ++seed) {
+    if (command.seconds > 0 && seconds() > static_cast<double>(command.seconds)) break;
+    const Mode mode = seed % kSwarmEvery == kSwarmEvery - 1 ? Mode::swarm : command.mode;
+    if (!seed_finds(seed, mode, planted->bug)) continue;
+    if (seed_finds(seed, mode, Bug::none)) continue;  // the seed fails without the bug too
+    fmt::print("{}: found by seed {}{} ({} seeds, {:.1f} s)\n", command.planted, seed,
+               mode == Mode::swarm ? " swarm" : "", seed - command.first + 1, seconds());
     std::fflush(stdout);
     return 0;
   }
-  fmt::print("{}: NOT FOUND in {} seeds\n", command.planted, command.last - command.first + 1);
+  fmt::print("{}: NOT FOUND in {} seeds\n", command.planted, seed - command.first);
   std::fflush(stdout);
   return 1;
 }
 
 int find_all_planted(const Command& command) {
+  if (!kPlanted) return plant("") ? 0 : 2;
+  std::vector<pid_t> workers;
+  for (unsigned worker = 0; worker < std::max(command.jobs, 1u); ++worker) {
+    const pid_t child = ::fork();
+    if (child != 0) {
+      workers.push_back(child);
+      continue;
+    }
+    int result = 0;
+    for (size_t i = worker; i < std::size(kBugs); i += std::max(command.jobs, 1u)) {
+      Command one = command;
+      one.planted = kBugs[i].name;
+      if (find_planted(one) != 0) result = 1;
+    }
+    ::_exit(result);
+  }
   int result = 0;
-  for (const NamedBug& bug : kBugs) {
-    Command one = command;
-    one.planted = bug.name;
-    if (!plant(bug.name)) return 2;
-    if (find_planted(one) != 0) result = 1;
+  for (const pid_t worker : workers) {
+    int status = 0;
+    ::waitpid(worker, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) result = 1;
   }
   return result;
 }

@@ -77,8 +77,14 @@ void Run::create_clients() {
   });
 }
 
-bool Run::all_done() const {
-  return std::ranges::all_of(clients_, [](const auto& client) { return client->done(); });
+// Asked after every event: the one that was not done is asked first.
+bool Run::all_done() {
+  if (!clients_[not_done_]->done()) return false;
+  const auto found =
+      std::ranges::find_if(clients_, [](const auto& client) { return !client->done(); });
+  if (found == clients_.end()) return true;
+  not_done_ = static_cast<size_t>(found - clients_.begin());
+  return false;
 }
 
 template <class Predicate>

@@ -65,7 +65,7 @@ class Run {
   Phase work();
   Phase stop_cleanly();
   void bury(io::sim::CrashKind kind);  // the process is gone; the disk stays
-  bool all_done() const;
+  bool all_done();
   template <class Predicate>
   Phase run_until(const char* what, Predicate predicate);
   void check_second_recovery();
@@ -83,6 +83,7 @@ class Run {
   std::unique_ptr<Auditor> auditor_;
   std::unique_ptr<KeyedReader> keyed_auditor_;
   std::unique_ptr<DiskFiller> filler_;
+  size_t not_done_ = 0;  // the client that was asked last, and was not
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;
   bool finished_ = false;

@@ -1,7 +1,9 @@
 #include "tests/sim/runner.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +38,7 @@ struct Totals {
   uint64_t observed = 0;
   uint64_t crashes = 0;
   double simulated_s = 0;
+  uint64_t trace = 0;  // of all runs: equal where two programs behave alike
 };
 
 // Between a worker and the processes that it runs seeds in.
@@ -93,6 +96,7 @@ bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
   totals.acked += outcome.acked;
   totals.observed += outcome.observed;
   totals.crashes += outcome.crashes;
+  totals.trace ^= outcome.trace_hash;
   totals.simulated_s += static_cast<double>(outcome.simulated_ns) / 1e9;
   if (outcome.finding.empty()) return true;
   fmt::print(stderr, "FAILED seed {}: {}\n  {}\n  replay: {}\n", seed, outcome.finding,
@@ -141,10 +145,10 @@ int run_share(const Command& command, unsigned worker) {
                        static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
   const Totals& totals = shared.totals;
   fmt::print("{} seeds, {} crashes, {} batches acknowledged, {} read, {} events, {:.0f} s "
-             "simulated in {:.1f} s ({:.1f} ms of processor a seed): {}\n",
+             "simulated in {:.1f} s ({:.1f} ms of processor a seed), trace {:016x}: {}\n",
              totals.seeds, totals.crashes, totals.acked, totals.observed, totals.events,
              totals.simulated_s, now_s() - start_s,
-             1000 * cpu_s / static_cast<double>(std::max<uint64_t>(totals.seeds, 1)),
+             1000 * cpu_s / static_cast<double>(std::max<uint64_t>(totals.seeds, 1)), totals.trace,
              failures == 0 ? "no findings" : fmt::format("{} FAILED", failures));
   std::fflush(stdout);
   return failures == 0 ? 0 : 1;
@@ -193,6 +197,11 @@ int run_regressions(Command command) {
 }  // namespace
 
 int run_command(const Command& command) {
+  // Worlds come and go: huge pages would be cleared for a few bytes of each, and what the allocator
+  // gave back to the kernel would have to be cleared again.
+  ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+  ::mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   if (command.all_planted) return find_all_planted(command);
   if (!command.planted.empty() && !plant(command.planted)) return 2;
   if (!command.planted.empty() && !command.single) return find_planted(command);

@@ -96,6 +96,10 @@ void Transactor::act() {
 }
 
 void Transactor::on_lost() {
+  // Large batches through connections that break might never be read back in one go: nothing is
+  // open, so it may go on where it was.
+  const bool reading = step_ == Step::read_back || step_ == Step::read_offset;
+  if (reading && ++interruptions_ > kInterruptionsMax) return;
   // Whatever was open is not ended by us any more; the next take-over decides.
   if (step_ != Step::create_topic && step_ != Step::finished) step_ = Step::take_over;
 }
@@ -247,6 +251,7 @@ void Transactor::start_reading() {
   seen_.clear();
   at_end_.clear();
   aborting_.clear();
+  begun_.clear();
   again(Step::read_back);
 }
 
@@ -260,6 +265,15 @@ void Transactor::on_read(Reader& body) {
   }
   if (at_end_.size() < static_cast<size_t>(partitions_)) return again(Step::read_back);
   again(Step::read_offset);
+}
+
+bool Transactor::ends_one(int32_t partition, const BatchView& marker) {
+  const bool ends = begun_.erase({partition, marker.stamp.producer_id}) > 0;
+  // Compaction may have taken the batches that it ended.
+  if (ends || context_.scenario.transactors_compact) return true;
+  fail(fmt::format("T5: the marker at offset {} of partition {} ends nothing", marker.base_offset,
+                   partition));
+  return false;
 }
 
 void Transactor::take(int32_t partition, const FetchResult& result) {
@@ -284,6 +298,9 @@ void Transactor::take(int32_t partition, const FetchResult& result) {
       return fail(fmt::format("T4: offset {} read, stable is {}", batch->base_offset,
                               result.last_stable_offset));
     }
+    if (!batch->checksum_matches()) {
+      return fail(fmt::format("T1: bad checksum at offset {}", batch->base_offset));
+    }
     // As Kafka's consumer does it.
     for (; next_aborted != result.aborted.end() &&
            next_aborted->second <= batch->base_offset + batch->last_offset_delta;
@@ -295,7 +312,9 @@ void Transactor::take(int32_t partition, const FetchResult& result) {
       continue;
     }
     position = batch->next_offset();
+    if (!batch->is_control()) begun_.emplace(partition, batch->stamp.producer_id);
     if (batch->is_control()) {
+      if (!ends_one(partition, *batch)) return;
       if (is_abort_marker(*batch)) aborting.erase(batch->stamp.producer_id);
       continue;
     }

@@ -9,6 +9,7 @@
 //   T2  one whose commit was acknowledged is seen; one that was aborted, or never ended, is not
 //   T3  the last stable offset never falls, and nothing that was seen goes away
 //   T4  once a producer has taken over, no transaction is open: the stable offset is the end
+//   T5  a marker ends a transaction that has batches in its partition, and does so once
 
 #include <map>
 #include <set>
@@ -43,6 +44,7 @@ class Transactor : public Actor {
     end,
     finished
   };
+  static constexpr uint32_t kInterruptionsMax = 20;
   enum class Fate : uint8_t { aborted, unknown, committed };
   struct Transaction {
     Fate fate = Fate::aborted;
@@ -62,7 +64,7 @@ class Transactor : public Actor {
   void on_ended(int error);
   void start_reading();
   void take(int32_t partition, const FetchResult& result);
-  void check_all();
+  bool ends_one(int32_t partition, const BatchView& marker);
   bool passes(int error, const char* what);
   void again(Step step);
   TopicPartition where(int32_t partition) const { return {topic_, partition}; }
@@ -83,9 +85,11 @@ class Transactor : public Actor {
   bool end_begun_ = false;                   // the coordinator is at it
 
   // Reading back.
+  uint32_t interruptions_ = 0;  // connections that were lost meanwhile
   std::map<int32_t, int64_t> positions_;
   std::map<int32_t, int64_t> stable_floor_;
   std::map<int32_t, std::map<int64_t, int64_t>> aborting_;  // partition -> producer -> first offset
+  std::set<std::pair<int32_t, int64_t>> begun_;  // partition and producer, no marker yet
   std::set<std::pair<int32_t, uint64_t>> seen_;
   std::set<std::pair<int32_t, uint64_t>> seen_before_;
   std::set<int32_t> at_end_;

@@ -23,7 +23,7 @@ void add_planted(CLI::App& command) {
     const auto* const found =
         std::ranges::find(model::kBugs, std::string_view(name), &model::NamedBug::name);
     if (found == std::end(model::kBugs)) fail_usage("there is no planted bug '{}'", name);
-    model::planted_bug = found->bug;
+    model::plant(found->bug);
   };
   command.add_option_function<std::string>("--planted", plant,
                                            "Be wrong on purpose, for tests of the tests");

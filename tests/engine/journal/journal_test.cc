@@ -280,6 +280,19 @@ TEST(Journal, a_source_that_let_go_holds_nothing_back) {
   }
 }
 
+TEST(Journal, no_room_is_kept_for_a_source_that_let_go) {
+  // More than half of the ring and less than seven eighths.
+  JournalWorld world(14);
+  world.source(1).append(3'000);
+  ASSERT_TRUE(world.run_until([&] { return world.all_acked(); }));
+  world.journal().release(world.source(1));
+  for (int round = 0; round < 10; ++round) {
+    world.source(0).append(9'000);
+    ASSERT_TRUE(world.run_until([&] { return world.all_acked(); })) << "round " << round;
+  }
+  EXPECT_EQ(world.journal().metrics().stalls, 0u);
+}
+
 TEST(Journal, after_a_failed_write_nothing_is_acknowledged) {
   JournalWorld world(13);
   world.source(0).append(1'000);
