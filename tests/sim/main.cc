@@ -6,6 +6,8 @@
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
 //   sim --planted NAME          (with WEIR_PLANTED_BUGS) the bug must be found within --seeds
 //   sim --all-planted           every planted bug must be
+//   sim --exhaustive N          all workloads of at most N operations, see exhaustive.h
+//   sim --workload TEXT         one state of those again
 // Options: --swarm (larger runs), --jobs N, --keep-going, --verbose, --print-options.
 // Exit code: 0 nothing found (planted: found), 1 otherwise, 2 wrong usage.
 
@@ -67,6 +69,11 @@ Command parse(int argc, char** argv) {
       command.planted = value();
     } else if (flag == "--all-planted") {
       command.all_planted = true;
+    } else if (flag == "--exhaustive") {
+      command.exhaustive = static_cast<unsigned>(number(value()));
+      if (command.exhaustive == 0) usage("--exhaustive 0");
+    } else if (flag == "--workload") {
+      command.workload = value();
     } else if (flag == "--swarm") {
       command.mode = Mode::swarm;
     } else if (flag == "--keep-going") {

@@ -16,6 +16,7 @@
 
 #include "io/base/assert.h"
 #include "io/base/logging.h"
+#include "tests/sim/exhaustive.h"
 #include "tests/sim/planted.h"
 #include "tests/sim/run.h"
 
@@ -195,6 +196,8 @@ int run_regressions(Command command) {
 int run_command(const Command& command) {
   if (command.all_planted) return find_all_planted(command);
   if (!command.planted.empty() && !plant(command.planted)) return 2;
+  if (command.exhaustive > 0) return run_exhaustive(command);
+  if (!command.workload.empty()) return run_workload(command);
   if (!command.planted.empty() && !command.single) return find_planted(command);
   if (!command.regressions.empty()) return run_regressions(command);
   return run_all(command);

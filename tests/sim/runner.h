@@ -22,6 +22,8 @@ struct Command {
   bool keep_going = false;  // a finding does not end the run
   std::string planted;      // name of a bug
   std::string regressions;  // path
+  unsigned exhaustive = 0;  // operations at most; 0: random seeds
+  std::string workload;     // one state of the exhaustive mode
 };
 
 int run_command(const Command& command);  // the exit code
