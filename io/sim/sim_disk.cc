@@ -213,7 +213,9 @@ int32_t DiskMedia::perform_read(Request& request) {
   if (request.fault != 0) return -request.fault;
   if (meets_bad_block(request)) return -EIO;
   const auto into = request.into.first(static_cast<size_t>(request.size_done));
-  return static_cast<int32_t>(request.node->file.read(request.position, into, request.direct));
+  const size_t size = request.node->file.read(request.position, into, request.direct);
+  scheduler_.trace("read", request.position, size, base::crc32c(into.first(size)));
+  return static_cast<int32_t>(size);
 }
 
 int32_t DiskMedia::perform_write(uint64_t id, Request& request) {

@@ -18,12 +18,13 @@
 #include <vector>
 
 #include "io/base/random.h"
-#include "io/sim/loose_ends.h"
 #include "io/sim/sparse_bytes.h"
 
 namespace weir::io::sim {
 
 inline constexpr uint64_t kSectorSize = 512;
+
+struct LooseSector;
 
 // How a power cut treats what was not synced; drawn once for each cut.
 struct PowerCut {

@@ -84,10 +84,12 @@ bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
   Outcome outcome = Run(scenario, command.verbose).execute();
   if (outcome.finding.empty() && (command.single || seed % 100 == 7)) {
     const Outcome again = Run(scenario, false).execute();
-    if (again.trace_hash != outcome.trace_hash) {
-      outcome.finding = fmt::format("I20: trace hash {:016x}, and {:016x} the second time",
-                                    outcome.trace_hash, again.trace_hash);
-    }
+    outcome.finding = check_replay({outcome.trace_hash, outcome.events, outcome.trace},
+                                   {again.trace_hash, again.events, again.trace});
+  }
+  if (command.verbose) {
+    fmt::print(stderr, "seed {}: trace {:016x} after {} events\n", seed, outcome.trace_hash,
+               outcome.events);
   }
   ++totals.seeds;
   totals.events += outcome.events;
