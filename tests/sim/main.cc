@@ -6,6 +6,8 @@
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
 //   sim --planted NAME          (with WEIR_PLANTED_BUGS) the bug must be found within --seeds
 //   sim --all-planted           every planted bug must be
+//   sim --seed N --with A=0,B=1 the same with options turned down, see knobs.h
+//   sim --shrink N              the smallest options with which seed N still fails, see shrink.h
 //   sim --exhaustive N          all workloads of at most N operations, see exhaustive.h
 //   sim --workload TEXT         one state of those again
 // Options: --swarm (larger runs), --jobs N, --keep-going, --verbose, --print-options.
@@ -69,6 +71,11 @@ Command parse(int argc, char** argv) {
       command.planted = value();
     } else if (flag == "--all-planted") {
       command.all_planted = true;
+    } else if (flag == "--shrink") {
+      command.first = number(value());
+      command.shrink = true;
+    } else if (flag == "--with") {
+      command.with = value();
     } else if (flag == "--exhaustive") {
       command.exhaustive = static_cast<unsigned>(number(value()));
       if (command.exhaustive == 0) usage("--exhaustive 0");
@@ -86,6 +93,7 @@ Command parse(int argc, char** argv) {
       usage(flag);
     }
   }
+  if (!command.with.empty() && !command.single) usage("--with is for a single --seed");
   return command;
 }
 
