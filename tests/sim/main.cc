@@ -1,15 +1,15 @@
 // sim: runs the engine in the simulated world, one seed after another.
 //
 //   sim --seed N                one run, with its options; --verbose tells what the clients do
+//   sim --seed N --with A=0,B=1 the same with options turned down, see knobs.h
+//   sim --shrink N              the smallest options with which seed N still fails, see shrink.h
+//   sim --exhaustive N          all workloads of at most N operations, see exhaustive.h
+//   sim --workload TEXT         one state of those again
 //   sim --seeds A..B            many runs; the first finding ends it
 //   sim --time-budget S         from seed --first on, until S seconds are over
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
 //   sim --planted NAME          (with WEIR_PLANTED_BUGS) the bug must be found within --seeds
 //   sim --all-planted           every planted bug must be
-//   sim --seed N --with A=0,B=1 the same with options turned down, see knobs.h
-//   sim --shrink N              the smallest options with which seed N still fails, see shrink.h
-//   sim --exhaustive N          all workloads of at most N operations, see exhaustive.h
-//   sim --workload TEXT         one state of those again
 // Options: --swarm (larger runs), --jobs N, --keep-going, --verbose, --print-options.
 // Exit code: 0 nothing found (planted: found), 1 otherwise, 2 wrong usage.
 

@@ -85,10 +85,10 @@ class Run {
   std::unique_ptr<Auditor> auditor_;
   std::unique_ptr<KeyedReader> keyed_auditor_;
   std::unique_ptr<DiskFiller> filler_;
-  TraceLog trace_;
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;
   bool finished_ = false;
+  TraceLog trace_;
 };
 
 }  // namespace weir::simtest

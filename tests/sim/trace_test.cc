@@ -73,7 +73,7 @@ uint64_t hash_of(const Variant& variant) {
   io::sim::write_file(world, file, variant.written, 0);
   if (variant.rotten) world.disk().corrupt("/data/a", 0, std::byte{1});
   io::sim::read_file(world, file, 0, 7);
-  world.core(0).loop.timers().arm_after(alarm.timer, {variant.timer_ns});
+  world.core(0).loop.timers().arm_after(alarm.timer, variant.timer_ns);
   world.run_for(10'000'000);
   world.core(0).loop.timers().cancel(alarm.timer);
   return world.trace_hash();
