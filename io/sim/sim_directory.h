@@ -14,6 +14,7 @@
 
 #include "io/base/random.h"
 #include "io/sim/faults.h"
+#include "io/sim/loose_ends.h"
 #include "io/sim/sim_file.h"
 
 namespace weir::io::sim {
@@ -65,6 +66,12 @@ class SimTree {
 
   void power_cut(const PowerCut& cut, Persistence persistence, base::RandomStream& random);
 
+  // A power cut whose outcome is chosen (Persistence::posix_minimal), and the hash of the paths and
+  // bytes that it would leave; the latter leaves all as it is.
+  LooseEnds loose_ends() const;
+  void power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks);
+  uint64_t hash_as(const LooseEnds& ends, LooseEnds::Picks picks);
+
  private:
   struct Entry {
     SimNodePtr directory;
@@ -80,6 +87,7 @@ class SimTree {
   void record(std::vector<Entry> entries);
   static uint64_t occupied(const SimNode& node);
   static void settle(const Change& change);
+  void settle_picked(const LooseEnds& ends, LooseEnds::Picks& picks);  // takes its picks off
   static void forget_unsynced(SimNode& node, const PowerCut& cut, base::RandomStream& random);
   template <class Function>
   static void visit(const SimNode& directory, const std::string& path, Function& function) {

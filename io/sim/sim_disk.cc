@@ -150,6 +150,7 @@ void DiskMedia::on_event(uint32_t, uint64_t id) {
   Request request = std::move(found->second);
   in_flight_.erase(found);
   const int32_t result = perform(id, request);
+  ++performed_;
   scheduler_.trace("disk done", id, static_cast<uint64_t>(result));
   if (request.op == nullptr) {
     --landing_count_;
@@ -203,7 +204,9 @@ int32_t DiskMedia::perform_read(Request& request) {
   if (request.fault != 0) return -request.fault;
   if (meets_bad_block(request)) return -EIO;
   const auto into = request.into.first(static_cast<size_t>(request.size_done));
-  return static_cast<int32_t>(request.node->file.read(request.position, into, request.direct));
+  const size_t size = request.node->file.read(request.position, into, request.direct);
+  scheduler_.trace("read", request.position, size, base::crc32c(into.first(size)));
+  return static_cast<int32_t>(size);
 }
 
 int32_t DiskMedia::perform_write(uint64_t id, Request& request) {
@@ -261,7 +264,7 @@ int32_t DiskMedia::perform_entry(Request& request) {
   return result;
 }
 
-void DiskMedia::crash(CrashKind kind, bool forget_locks) {
+void DiskMedia::abandon_in_flight(CrashKind kind, bool forget_locks) {
   for (auto it = in_flight_.begin(); it != in_flight_.end();) {
     Request& request = it->second;
     if (request.op != nullptr) {
@@ -282,6 +285,16 @@ void DiskMedia::crash(CrashKind kind, bool forget_locks) {
     it = in_flight_.erase(it);
   }
   scheduler_.trace("crash", static_cast<uint64_t>(kind), in_flight_.size());
+}
+
+void DiskMedia::power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks) {
+  abandon_in_flight(CrashKind::power_cut, false);
+  for (const uint32_t pick : picks) scheduler_.trace("cut", pick);
+  tree_.power_cut_as(ends, picks);
+}
+
+void DiskMedia::crash(CrashKind kind, bool forget_locks) {
+  abandon_in_flight(kind, forget_locks);
   if (kind != CrashKind::power_cut) return;
   PowerCut cut;
   const uint64_t shape = crash_random_.below(6);

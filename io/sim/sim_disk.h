@@ -51,6 +51,15 @@ class DiskMedia : public EventTarget {
   void crash(CrashKind kind, bool forget_locks = false);
   void restarted() { device_failed_ = false; }
 
+  // A power cut whose outcome is chosen, instead of drawn (loose_ends.h).
+  LooseEnds loose_ends() const { return tree_.loose_ends(); }
+  uint64_t hash_as(const LooseEnds& ends, LooseEnds::Picks picks) {
+    return tree_.hash_as(ends, picks);
+  }
+  void power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks);
+  // Grows whenever an operation is submitted or performed: the moments when a crash can differ.
+  uint64_t io_events() const { return next_id_ + performed_; }
+
   void on_event(uint32_t kind, uint64_t id) override;
 
  private:
@@ -83,6 +92,7 @@ class DiskMedia : public EventTarget {
   };
 
   void submit(SimDisk& disk, Op& op, Request request);
+  void abandon_in_flight(CrashKind kind, bool forget_locks);
   void draw_faults(Request& request);
   void begin(uint64_t id, Request& request);
   int32_t perform(uint64_t id, Request& request);
@@ -106,6 +116,7 @@ class DiskMedia : public EventTarget {
   uint64_t size_bytes_;
   uint64_t next_id_ = 1;
   uint64_t completions_ = 0;
+  uint64_t performed_ = 0;
   size_t landing_count_ = 0;
   bool device_failed_ = false;  // sticky EIO
 };

@@ -27,18 +27,6 @@ std::span<const std::byte> SimFile::Change::piece(uint64_t from, uint64_t piece_
                                  static_cast<size_t>(piece_size));
 }
 
-// Calls function(sector, position, size) for the part of each live sector that the write covers.
-template <class Function>
-void SimFile::for_each_sector(const Change& change, Function function) {
-  const uint64_t end = change.position + change.size;
-  for (uint64_t from = change.position; from < end;) {
-    const uint64_t sector = from / kSectorSize;
-    const uint64_t to = std::min(end, (sector + 1) * kSectorSize);
-    if (!change.dropped_sectors.contains(sector)) function(sector, from, to - from);
-    from = to;
-  }
-}
-
 SimFile::Change& SimFile::change(ChangeId id) {
   const auto found = pending_.find(id);
   ASSERT(found != pending_.end());

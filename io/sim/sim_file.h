@@ -8,11 +8,13 @@
 // or after the first k of the pending writes that touch it; torn sectors turn to garbage. The size
 // takes any pending value.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "io/base/random.h"
@@ -22,6 +24,8 @@
 namespace weir::io::sim {
 
 inline constexpr uint64_t kSectorSize = 512;
+
+struct LooseSector;
 
 // How a power cut treats what was not synced; drawn once for each cut.
 struct PowerCut {
@@ -63,6 +67,14 @@ class SimFile {
   void power_cut(const PowerCut& cut, base::RandomStream& random);
   void corrupt(uint64_t position, std::byte mask);  // on the medium and in every cache
 
+  // A power cut whose outcome is chosen (loose_ends.h): what may come out of it; the file with that
+  // size and those sectors, sorted; its hash if it were so.
+  using SectorContent = std::pair<uint64_t, const std::array<std::byte, kSectorSize>*>;
+  std::vector<uint64_t> loose_sizes() const;
+  std::vector<LooseSector> loose_sectors() const;
+  void settle_as(uint64_t size, std::span<const SectorContent> contents);
+  uint64_t hash_as(uint64_t size, std::span<const SectorContent> contents) const;
+
  private:
   struct Change {
     uint64_t position = 0;
@@ -90,5 +102,17 @@ class SimFile {
   std::map<ChangeId, Change> pending_;
   std::set<uint64_t> lost_sectors_;  // visible in the cache, not on the medium, never will be
 };
+
+// Calls function(sector, position, size) for the part of each live sector that the write covers.
+template <class Function>
+void SimFile::for_each_sector(const Change& change, Function function) {
+  const uint64_t end = change.position + change.size;
+  for (uint64_t from = change.position; from < end;) {
+    const uint64_t sector = from / kSectorSize;
+    const uint64_t to = std::min(end, (sector + 1) * kSectorSize);
+    if (!change.dropped_sectors.contains(sector)) function(sector, from, to - from);
+    from = to;
+  }
+}
 
 }  // namespace weir::io::sim

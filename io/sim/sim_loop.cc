@@ -73,7 +73,9 @@ void SimLoop::turn() {
     ASSERT(rounds < kRoundsMax, "livelock: core {} never runs out of work", core_);
     more = run_batch(ready_);
     more = mailboxes_->deliver_arrived() || more;
-    more = timers().fire_due() > 0 || more;
+    const size_t fired = timers().fire_due();
+    if (fired > 0) scheduler_.trace("timers", core_, fired);
+    more = fired > 0 || more;
   }
   run_batch(turn_end_);
   network_->poison_received();

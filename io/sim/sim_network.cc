@@ -150,7 +150,10 @@ void NetworkMedia::on_to_client(SimConnection& connection) {
     SimClient& client = *connection.client;
     const bool ended = stream.end_arrived;
     const bool data = !stream.arrived.empty();
-    client.received_.push(stream.arrived.view());
+    const auto bytes = stream.arrived.view();
+    scheduler_.trace("read by client", static_cast<uint64_t>(connection.id), bytes.size(),
+                     base::crc32c(bytes));
+    client.received_.push(bytes);
     stream.arrived.clear();
     const int32_t id = connection.id;
     if (data) client.handler_.on_data();
@@ -174,6 +177,7 @@ void NetworkMedia::on_receive(SimConnection& connection) {
                              : stream.arrived.size();
   const size_t size = draw_size(most);
   const auto bytes = stream.arrived.view().first(size);
+  scheduler_.trace("received", static_cast<uint64_t>(connection.id), size, base::crc32c(bytes));
   if (copies) {
     std::ranges::copy(bytes, connection.receive_into.begin());
   } else {
@@ -182,7 +186,6 @@ void NetworkMedia::on_receive(SimConnection& connection) {
     connection.server->shown_.push_back(connection.id);
   }
   stream.arrived.drop(size);
-  scheduler_.trace("received", static_cast<uint64_t>(connection.id), size);
   finish(connection.receive_op, *connection.server, static_cast<int32_t>(size));
   schedule_delivery(connection, Kind::to_server);
 }

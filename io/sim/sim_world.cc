@@ -183,6 +183,16 @@ void SimWorld::crash(CrashKind kind) {
   abandon_all();
 }
 
+void SimWorld::power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks) {
+  ASSERT(!crashed());
+  crash_event_ = UINT64_MAX;
+  last_crash_ = CrashKind::power_cut;
+  scheduler_.set_dead(true);
+  disk_->power_cut_as(ends, picks);
+  network_->crash();
+  abandon_all();
+}
+
 void SimWorld::abandon_all() {
   for (auto& core : cores_) core->loop.abandon_all();
   post_.abandon_all();

@@ -98,6 +98,8 @@ class SimWorld : private EventTarget, private SimLoopHost, private CrashListener
 
   void crash(CrashKind kind);
   void crash_at_event(uint64_t event, CrashKind kind);
+  // A power cut now, with the outcome that the caller picked among disk().loose_ends().
+  void power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks);
   bool crashed() const { return scheduler_.dead(); }
   CrashKind last_crash() const { return last_crash_; }
   // A fresh set of cores over the disk as the crash (or a clean stop) left it. All objects of the

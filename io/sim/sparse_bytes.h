@@ -25,6 +25,13 @@ class SparseBytes {
   void cut(uint64_t size);  // everything from `size` on is zero again
   // Nothing but zeroes was ever written here; false may be wrong, true never is.
   bool untouched(uint64_t position, uint64_t size) const;
+  // Calls function(position, bytes) for every page that exists, in order.
+  template <class Function>
+  void for_each_page(Function function) const {
+    for (size_t i = 0; i < pages_.size(); ++i) {
+      if (pages_[i]) function(i * kPageSize, std::span<const std::byte>(*pages_[i]));
+    }
+  }
 
  private:
   static constexpr uint64_t kPageSize = 4096;

@@ -89,6 +89,8 @@ void Actor::on_data() {
     }
     const Api api = outstanding_.front().api;
     outstanding_.pop_front();
+    context_.world.scheduler().trace("answer", static_cast<uint64_t>(correlation),
+                                     static_cast<uint64_t>(api), body.remaining());
     on_response(correlation, api, body);
     if (!body.ok()) return fail(fmt::format("short response of api {}", static_cast<int>(api)));
     if (body.remaining() > 0) {

@@ -20,6 +20,7 @@ enum class Api : int16_t {
   offset_fetch = 9,
   find_coordinator = 10,
   create_topics = 19,
+  delete_topics = 20,
   delete_records = 21,
   init_producer_id = 22,
   add_partitions_to_txn = 24,

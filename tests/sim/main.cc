@@ -1,6 +1,10 @@
 // sim: runs the engine in the simulated world, one seed after another.
 //
 //   sim --seed N                one run, with its options; --verbose tells what the clients do
+//   sim --seed N --with A=0,B=1 the same with options turned down, see knobs.h
+//   sim --shrink N              the smallest options with which seed N still fails, see shrink.h
+//   sim --exhaustive N          all workloads of at most N operations, see exhaustive.h
+//   sim --workload TEXT         one state of those again
 //   sim --seeds A..B            many runs; the first finding ends it
 //   sim --time-budget S         from seed --first on, until S seconds are over
 //   sim --regressions FILE      the seeds of a file, each with the bug that it once found
@@ -69,6 +73,16 @@ Command parse(int argc, char** argv) {
       command.planted = value();
     } else if (flag == "--all-planted") {
       command.all_planted = true;
+    } else if (flag == "--shrink") {
+      command.first = number(value());
+      command.shrink = true;
+    } else if (flag == "--with") {
+      command.with = value();
+    } else if (flag == "--exhaustive") {
+      command.exhaustive = static_cast<unsigned>(number(value()));
+      if (command.exhaustive == 0) usage("--exhaustive 0");
+    } else if (flag == "--workload") {
+      command.workload = value();
     } else if (flag == "--swarm") {
       command.mode = Mode::swarm;
     } else if (flag == "--keep-going") {
@@ -81,6 +95,7 @@ Command parse(int argc, char** argv) {
       usage(flag);
     }
   }
+  if (!command.with.empty() && !command.single) usage("--with is for a single --seed");
   return command;
 }
 

@@ -90,6 +90,7 @@ bool Run::all_done() {
 template <class Predicate>
 Run::Phase Run::run_until(const char* what, Predicate predicate) {
   const auto over = [&] {
+    trace_.note(world_);
     return findings_.any() || world_.crashed() || engine_->failed() ||
            world_.event_count() > kEventsMax || predicate();
   };
@@ -261,7 +262,7 @@ Outcome Run::execute() {
   if (engine_) bury(CrashKind::process_kill);
   return {findings_.first(),        world_.trace_hash(), world_.event_count(),
           model_.acked_count(),     model_.observed_count(), crashes_,
-          world_.now_ns() - start_ns};
+          world_.now_ns() - start_ns, trace_.hashes()};
 }
 
 }  // namespace weir::simtest

@@ -13,6 +13,7 @@
 #include "tests/sim/group_member.h"
 #include "tests/sim/keyed_clients.h"
 #include "tests/sim/producer.h"
+#include "tests/sim/trace.h"
 #include "tests/sim/transactor.h"
 
 namespace weir::simtest {
@@ -25,6 +26,7 @@ struct Outcome {
   uint64_t observed = 0;
   uint32_t crashes = 0;
   int64_t simulated_ns = 0;
+  std::vector<uint64_t> trace{};  // hashes on the way
 };
 
 // While clients work: takes all free space of the disk for a moment, and gives it back (F19, F20).
@@ -87,6 +89,7 @@ class Run {
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;
   bool finished_ = false;
+  TraceLog trace_;
 };
 
 }  // namespace weir::simtest

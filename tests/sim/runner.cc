@@ -18,8 +18,11 @@
 
 #include "io/base/assert.h"
 #include "io/base/logging.h"
+#include "tests/sim/exhaustive.h"
+#include "tests/sim/knobs.h"
 #include "tests/sim/planted.h"
 #include "tests/sim/run.h"
+#include "tests/sim/shrink.h"
 
 namespace weir::simtest {
 namespace {
@@ -66,6 +69,7 @@ void watch_signals() {
 std::string replay(uint64_t seed, const Command& command) {
   const char* mode = command.mode == Mode::swarm ? " --swarm" : "";
   std::string line = fmt::format("sim --seed {}{}", seed, mode);
+  if (!command.with.empty()) line += " --with " + command.with;
   if (!command.planted.empty()) line += " --planted " + command.planted;
   return line;
 }
@@ -79,17 +83,20 @@ void remember_current(uint64_t seed, const Command& command) {
 // True when nothing was found.
 bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
   remember_current(seed, command);
-  const Scenario scenario = draw_scenario(seed, command.mode);
+  Scenario scenario = draw_scenario(seed, command.mode);
+  turn_down(scenario, command.with);
   if (command.print_options || command.verbose) {
     fmt::print(stderr, "seed {}: {}\n", seed, to_string(scenario));
   }
   Outcome outcome = Run(scenario, command.verbose).execute();
   if (outcome.finding.empty() && (command.single || seed % 100 == 7)) {
     const Outcome again = Run(scenario, false).execute();
-    if (again.trace_hash != outcome.trace_hash) {
-      outcome.finding = fmt::format("I20: trace hash {:016x}, and {:016x} the second time",
-                                    outcome.trace_hash, again.trace_hash);
-    }
+    outcome.finding = check_replay({outcome.trace_hash, outcome.events, outcome.trace},
+                                   {again.trace_hash, again.events, again.trace});
+  }
+  if (command.verbose) {
+    fmt::print(stderr, "seed {}: trace {:016x} after {} events\n", seed, outcome.trace_hash,
+               outcome.events);
   }
   ++totals.seeds;
   totals.events += outcome.events;
@@ -204,6 +211,15 @@ int run_command(const Command& command) {
   ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
   if (command.all_planted) return find_all_planted(command);
   if (!command.planted.empty() && !plant(command.planted)) return 2;
+  if (!command.with.empty()) {
+    Scenario scenario = draw_scenario(command.first, command.mode);
+    const std::string problem = turn_down(scenario, command.with);
+    if (!problem.empty()) fmt::print(stderr, "sim: --with: {}\n", problem);
+    if (!problem.empty()) return 2;
+  }
+  if (command.shrink) return run_shrink(command);
+  if (command.exhaustive > 0) return run_exhaustive(command);
+  if (!command.workload.empty()) return run_workload(command);
   if (!command.planted.empty() && !command.single) return find_planted(command);
   if (!command.regressions.empty()) return run_regressions(command);
   return run_all(command);

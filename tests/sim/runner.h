@@ -22,6 +22,10 @@ struct Command {
   bool keep_going = false;  // a finding does not end the run
   std::string planted;      // name of a bug
   std::string regressions;  // path
+  unsigned exhaustive = 0;  // operations at most; 0: random seeds
+  std::string workload;     // one state of the exhaustive mode
+  std::string with;         // options turned down, of a single seed (knobs.h)
+  bool shrink = false;
 };
 
 int run_command(const Command& command);  // the exit code
