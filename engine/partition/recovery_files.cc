@@ -2,8 +2,10 @@
 // small ones say.
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "engine/log/file_names.h"
@@ -25,6 +27,12 @@ struct Waiter {
 };
 
 constexpr size_t kSnapshotReadMax = size_t{256} << 20;
+constexpr size_t kSyncsAtOnce = 64;
+
+std::unexpected<base::Error> cannot_sync(const std::string& directory, int error) {
+  return base::error(error, fmt::format("cannot sync directory {}: {}", directory,
+                                        std::strerror(error)));
+}
 
 }  // namespace
 
@@ -88,8 +96,24 @@ base::Status Recovery::sync_directory(const std::string& directory) {
   core_.disk.sync_directory(waiter.op, directory.c_str());
   const int32_t result = wait(waiter.op);
   if (result >= 0) return {};
-  return base::error(-result, fmt::format("cannot sync directory {}: {}", directory,
-                                          std::strerror(-result)));
+  return cannot_sync(directory, -result);
+}
+
+// Thousands of them, one after another, would take a flush of the device each.
+base::Status Recovery::sync_directories(const std::vector<Listed>& all) {
+  std::array<Waiter, kSyncsAtOnce> waiters;
+  base::Status status{};
+  for (size_t first = 0; first < all.size() && status; first += kSyncsAtOnce) {
+    const auto some = std::span(all).subspan(first, std::min(kSyncsAtOnce, all.size() - first));
+    for (size_t i = 0; i < some.size(); ++i) {
+      core_.disk.sync_directory(waiters[i].op, some[i].directory.c_str());
+    }
+    for (size_t i = 0; i < some.size(); ++i) {
+      const int32_t result = wait(waiters[i].op);
+      if (result < 0 && status) status = cannot_sync(some[i].directory, -result);
+    }
+  }
+  return status;
 }
 
 void Recovery::remove_file(const std::string& path) {
