@@ -49,6 +49,8 @@ void LedgerLoader::on_step(io::Op& op) {
   const int32_t result = op.result();
   switch (stage_) {
     case Stage::opening_ledger:
+      // What cannot be opened for now may say what is damaged, and where it ends.
+      if (result == -EMFILE || result == -ENFILE) return finish(result);
       if (result < 0) return after_ledger();  // missing: rebuilt
       file_ = io::FileId(result);
       stage_ = Stage::reading_ledger;

@@ -34,6 +34,13 @@ std::unexpected<base::Error> cannot_sync(const std::string& directory, int error
                                         std::strerror(error)));
 }
 
+// A file that is there but for the want of a descriptor is not missing: the start fails, and loses
+// nothing.
+base::Status enough_descriptors(int32_t opened, const std::string& path) {
+  if (opened != -EMFILE && opened != -ENFILE) return {};
+  return base::error(-opened, fmt::format("cannot open {}: {}", path, std::strerror(-opened)));
+}
+
 }  // namespace
 
 base::Result<Recovery::Found> Recovery::list(const std::string& directory) {
@@ -136,7 +143,8 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   if (!info || info->size > kSnapshotReadMax) return {};
   Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
+  CHECK_OK(enough_descriptors(wait(waiter.op), path));
+  if (waiter.op.result() < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
   waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
@@ -166,7 +174,8 @@ base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegmen
   if (!info) return {};
   Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
+  CHECK_OK(enough_descriptors(wait(waiter.op), path));
+  if (waiter.op.result() < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
   waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
