@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "engine/broker/broker.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/posix/posix_platform.h"
 #include "io/uring/uring_platform.h"
@@ -80,6 +81,7 @@ base::Result<std::unique_ptr<io::Platform>> make_platform(broker::IoBackend back
 
 int serve(const broker::Config& wanted, broker::ReadyObserver* observer) {
   broker::Config config = wanted;
+  base::end_when_out_of_memory();
   base::set_log_level(log_level(config.server.log_level));
   if (const rlim_t descriptors = raise_descriptor_limit(); descriptors > 0) {
     int32_t& most = config.connection.connections_max;

@@ -10,6 +10,7 @@
 #include "engine/log/file_names.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 #include "io/locked_open.h"
@@ -125,8 +126,7 @@ base::Result<bool> Recovery::extent_landed(io::FileId file, const std::string& p
     return base::error(-synced, fmt::format("cannot sync {}: {}", path, std::strerror(-synced)));
   }
   const std::unique_ptr<std::byte, void (*)(void*)> memory(
-      static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size)), std::free);
-  ASSERT(memory != nullptr);
+      base::allocate_aligned(io::kBlockSize, size), std::free);
   waiter.read.start(core_.disk, file, {memory.get(), size}, begin);
   wait(waiter.read.op());
   stats_.scanned_bytes += size;
