@@ -20,8 +20,13 @@ base::Result<std::unique_ptr<io::Platform>> make_platform(broker::IoBackend back
 // How many cores this process may use.
 uint16_t usable_cores();
 
+// How many of the connections that are wanted may be had, so that they never take the descriptors
+// that files need: a quarter of all, or 64 where that is more, but not more than half.
+int32_t connections_within(uint64_t descriptors, int32_t wanted);
+
 // Serves until SIGTERM or SIGINT; the exit code of the process (engine/broker/broker.h). Blocking;
-// the calling thread becomes core 0. The observer, where there is one, hears when it serves.
+// the calling thread becomes core 0. The limit of descriptors is raised as far as this process may.
+// The observer, where there is one, hears when it serves.
 int serve(const broker::Config& config, broker::ReadyObserver* observer = nullptr);
 
 }  // namespace weir

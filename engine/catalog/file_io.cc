@@ -1,5 +1,6 @@
 #include "engine/catalog/file_io.h"
 
+#include "io/base/heap.h"
 #include "io/locked_open.h"
 
 #include <fmt/format.h>
@@ -84,8 +85,7 @@ base::Result<std::vector<std::byte>> FileIo::read(std::string_view name, size_t 
   if (outcome) outcome = sync_directory();
   const size_t room = base::round_up(info.size + 1, io::kBlockSize);
   const std::unique_ptr<std::byte, FreeMemory> memory(
-      static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, room)));
-  ASSERT(memory != nullptr);
+      base::allocate_aligned(io::kBlockSize, room));
   std::vector<std::byte> bytes;
   if (outcome) {
     Waiter waiter;

@@ -67,7 +67,9 @@ struct Config {
              .unit = "ms",
              .doc = "A connection without requests for this long is closed."});
     setting("max.connections", c.connections_max,
-            {.min = 1, .doc = "Most client connections of the whole broker."});
+            {.min = 1,
+             .doc = "Most client connections of the whole broker; each core takes its share. Files "
+                    "keep a quarter of the descriptors that the process may have."});
     setting("max.connections.per.ip", c.connections_per_address_max,
             {.min = 1, .doc = "Most client connections from one address."});
   }

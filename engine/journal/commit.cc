@@ -8,6 +8,7 @@
 #include "engine/model/planted.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/base/heap.h"
 #include "io/base/units.h"
 
 namespace weir::journal {
@@ -39,8 +40,8 @@ uint64_t packed_size(size_t entry_count, uint64_t payload_size) {
 Commit::Commit(Journal& journal, size_t record_size_max)
     : journal_(journal),
       record_size_max_(record_size_max),
-      staging_(static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, record_size_max))) {
-  ASSERT(staging_ != nullptr && record_size_max_ >= 2 * kPayloadBegin + kPackedPayloadMax);
+      staging_(base::allocate_aligned(io::kBlockSize, record_size_max)) {
+  ASSERT(record_size_max_ >= 2 * kPayloadBegin + kPackedPayloadMax);
   record_write_.bind<&Commit::on_write>(*this);
   reset();
 }

@@ -10,6 +10,7 @@
 
 #include "engine/model/planted.h"
 #include "io/base/assert.h"
+#include "io/base/heap.h"
 #include "io/base/units.h"
 #include "io/whole_transfer.h"
 
@@ -24,8 +25,7 @@ constexpr size_t kZerosSize = 64_KiB;
 using Memory = std::unique_ptr<std::byte, void (*)(void*)>;
 
 Memory zeroed(size_t size) {
-  Memory memory(static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size)), std::free);
-  ASSERT(memory != nullptr);
+  Memory memory(base::allocate_aligned(io::kBlockSize, size), std::free);
   std::memset(memory.get(), 0, size);
   return memory;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/model/planted.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 
@@ -368,7 +369,7 @@ void Journal::grow_if_needed() {
   if (core_.clock.now() < no_growth_before_) return;
   if (live_bytes_ * 4 < capacity || grown_to_ > size_ + 2 * config_.growth_step) return;
   if (!zeros_) {
-    zeros_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kZeroBlock));
+    zeros_ = base::allocate_aligned(io::kBlockSize, kZeroBlock);
     std::memset(zeros_, 0, kZeroBlock);
   }
   const uint64_t size = std::min(config_.growth_step, config_.size_max - grown_to_);

@@ -8,6 +8,7 @@
 
 #include "engine/model/planted.h"
 #include "io/base/assert.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 #include "io/locked_open.h"
@@ -202,7 +203,7 @@ base::Result<Replay> replay_journal(io::Loop& loop, io::Disk& disk, const std::s
   int error = std::min(reader.op.result(), 0);
 
   Replay replay;
-  replay.image = {static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size)), std::free};
+  replay.image = {base::allocate_aligned(io::kBlockSize, size), std::free};
   const std::span<std::byte> image(replay.image.get(), size);
   if (error == 0) error = -read_image(loop, disk, file, image);
   disk.close(reader.op, file);

@@ -5,16 +5,13 @@
 #include <cstdlib>
 
 #include "io/base/assert.h"
+#include "io/base/heap.h"
 #include "io/disk.h"
 
 namespace weir::log {
 namespace {
 
-std::byte* allocate_blocks(size_t size) {
-  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
-  ASSERT(memory != nullptr, "out of memory for a buffer of {} bytes", size);
-  return memory;
-}
+std::byte* allocate_blocks(size_t size) { return base::allocate_aligned(io::kBlockSize, size); }
 
 }  // namespace
 
@@ -95,7 +92,7 @@ void BufferPool::return_to_slab(size_t index, std::byte* memory) {
 
 BufferPool::Slab& BufferPool::map_slab(size_t index) {
   std::byte* const memory = base::map_huge(kSlabSize);
-  ASSERT(memory != nullptr, "out of memory for a slab of {} bytes", kSlabSize);
+  if (memory == nullptr) base::out_of_memory(kSlabSize);
   Slab& slab = slabs_[memory];
   slab = {.memory = memory, .free = all_free(index)};
   open_[index].push_back(&slab);

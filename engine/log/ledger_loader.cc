@@ -8,6 +8,7 @@
 #include "engine/log/file_names.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 
@@ -49,6 +50,8 @@ void LedgerLoader::on_step(io::Op& op) {
   const int32_t result = op.result();
   switch (stage_) {
     case Stage::opening_ledger:
+      // What cannot be opened for now may say what is damaged, and where it ends.
+      if (result == -EMFILE || result == -ENFILE) return finish(result);
       if (result < 0) return after_ledger();  // missing: rebuilt
       file_ = io::FileId(result);
       stage_ = Stage::reading_ledger;
@@ -102,7 +105,7 @@ void LedgerLoader::take_ledger(std::span<const std::byte> bytes) {
 void LedgerLoader::after_ledger() {
   if (ledger_.end() >= valid_end_) return finish(0);
   if (!window_) {
-    window_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, kWindowSize));
+    window_ = base::allocate_aligned(io::kBlockSize, kWindowSize);
     window_size_ = kWindowSize;
   }
   window_begin_ = base::round_down(ledger_.end(), io::kBlockSize);
@@ -136,9 +139,7 @@ void LedgerLoader::walk() {
         // The next window must hold this batch whole.
         if (batch.size() + io::kBlockSize > window_size_) {
           window_size_ = base::round_up(batch.size() + 2 * io::kBlockSize, io::kBlockSize);
-          auto* larger =
-              static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, window_size_));
-          ASSERT(larger != nullptr);
+          std::byte* const larger = base::allocate_aligned(io::kBlockSize, window_size_);
           std::free(std::exchange(window_, larger));
           window_begin_ = base::round_down(ledger.end(), io::kBlockSize);
           window_used_ = 0;

@@ -17,8 +17,9 @@ using base::operator""_MiB;
 namespace {
 
 // A ledger that is not whole is rebuilt when it is asked for: no reason to stop.
+bool lacks_descriptors(int error) { return error == EMFILE || error == ENFILE; }
 bool lacks_space(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE;
+  return error == ENOSPC || error == EDQUOT || lacks_descriptors(error);
 }
 
 }  // namespace
@@ -164,9 +165,9 @@ void SegmentSealer::on_write(io::WholeWrite& write) {
 
 void SegmentSealer::on_step(io::Op& op) {
   const int32_t result = op.result();
-  if (stage_ == Stage::opening_ledger && lacks_space(-result)) {
-    return advance(Stage::syncing_directory);
-  }
+  if (stage_ == Stage::opening_ledger && lacks_space(-result)) return finish(0);
+  // Only the ledger's name is new, and a ledger that is missing is rebuilt.
+  if (stage_ == Stage::syncing_directory && lacks_descriptors(-result)) return finish(0);
   if (result < 0) return finish(result);
   switch (stage_) {
     case Stage::truncating: return advance(Stage::syncing);

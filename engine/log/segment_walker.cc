@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "io/base/assert.h"
+#include "io/base/heap.h"
 #include "io/base/units.h"
 
 namespace weir::log {
@@ -30,8 +31,7 @@ bool SegmentWalker::load(uint64_t from, size_t size) {
   if (wanted > window_size_) {
     std::free(window_);
     window_size_ = std::max(wanted, kWindowSize);
-    window_ = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, window_size_));
-    ASSERT(window_ != nullptr);
+    window_ = base::allocate_aligned(io::kBlockSize, window_size_);
   }
   const uint64_t file_end = base::round_up(tail_begin_, io::kBlockSize);
   const size_t want = std::max<size_t>(wanted, std::min<uint64_t>(window_size_, file_end - begin));

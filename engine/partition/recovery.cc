@@ -10,6 +10,7 @@
 #include "engine/log/file_names.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 #include "io/locked_open.h"
@@ -125,8 +126,7 @@ base::Result<bool> Recovery::extent_landed(io::FileId file, const std::string& p
     return base::error(-synced, fmt::format("cannot sync {}: {}", path, std::strerror(-synced)));
   }
   const std::unique_ptr<std::byte, void (*)(void*)> memory(
-      static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size)), std::free);
-  ASSERT(memory != nullptr);
+      base::allocate_aligned(io::kBlockSize, size), std::free);
   waiter.read.start(core_.disk, file, {memory.get(), size}, begin);
   wait(waiter.read.op());
   stats_.scanned_bytes += size;
@@ -193,12 +193,22 @@ base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
     const std::string& any = known_.begin()->second;
     CHECK_OK(sync_directory(any.substr(0, any.rfind('/'))));
   }
+  std::vector<Listed> listed;
   for (const auto& [key, directory] : known_) {
-    if (!core_.disk.info(directory) && !images_.contains(key)) continue;
+    const bool in_journal = images_.contains(key);
+    if (!core_.disk.info(directory) && !in_journal) continue;
+    TRY(Found found, list(directory));
+    if (found.segments.empty() && found.markers.empty() && !in_journal) continue;
+    listed.push_back({key, directory, std::move(found)});
+  }
+  // A dead process may have made files whose names are not durable yet; what is appended from now
+  // on needs them to be (L10). So does a log start that was not, before anybody sees it.
+  CHECK_OK(sync_directories(listed));
+  for (Listed& one : listed) {
     Recovered recovered;
-    CHECK_OK(recover(key, directory, recovered));
-    if (!recovered.segments.empty()) all.emplace(key, std::move(recovered));
-    images_.erase(key);
+    CHECK_OK(recover(one, recovered));
+    if (!recovered.segments.empty()) all.emplace(one.key, std::move(recovered));
+    images_.erase(one.key);
   }
   return all;
 }
@@ -343,15 +353,11 @@ base::Status Recovery::add_sealed(const std::string& directory, const Found& fou
   return {};
 }
 
-base::Status Recovery::recover(model::PartitionKey key, const std::string& directory,
-                               Recovered& out) {
-  TRY(Found found, list(directory));
-  if (found.segments.empty() && found.markers.empty() && !images_.contains(key)) return {};
-  // A dead process may have made files whose names are not durable yet; what is appended from now
-  // on needs them to be (L10). So does a log start that was not, before anybody sees it.
-  CHECK_OK(sync_directory(directory));
+base::Status Recovery::recover(Listed& listed, Recovered& out) {
+  const std::string& directory = listed.directory;
+  Found& found = listed.found;
   remove_left_over(directory, found);
-  TRY(std::vector<Image> images, take_images(key, directory, found));
+  TRY(std::vector<Image> images, take_images(listed.key, directory, found));
   std::vector<Dead> dead = take_dead(found, images);
   const model::Offset first_image = images.front().base_offset;
   const model::Offset data_start =

@@ -83,6 +83,12 @@ class Recovery {
     model::Offset cleaned_end() const;
   };
   base::Result<Found> list(const std::string& directory);
+  // A partition that has files, or bytes in a journal.
+  struct Listed {
+    model::PartitionKey key;
+    const std::string& directory;
+    Found found;
+  };
   base::Result<std::vector<Image>> take_images(model::PartitionKey key,
                                                const std::string& directory, Found& found);
   // What is below the log start: a file, or an image of the journal, or both.
@@ -100,8 +106,9 @@ class Recovery {
                               model::Offset& producers_from, Recovered& out);
   base::Status add_sealed(const std::string& directory, const Found& found, model::Offset end,
                           Recovered& out);
-  base::Status recover(model::PartitionKey key, const std::string& directory, Recovered& out);
+  base::Status recover(Listed& listed, Recovered& out);
   base::Status sync_directory(const std::string& directory);
+  base::Status sync_directories(const std::vector<Listed>& all);
   void remove_file(const std::string& path);
   void remove_segment(const std::string& directory, const log::SegmentName& name);
   void remove_left_over(const std::string& directory, const Found& found);

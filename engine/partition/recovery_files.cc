@@ -2,8 +2,10 @@
 // small ones say.
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "engine/log/file_names.h"
@@ -26,6 +28,19 @@ struct Waiter {
 };
 
 constexpr size_t kSnapshotReadMax = size_t{256} << 20;
+constexpr size_t kSyncsAtOnce = 64;
+
+std::unexpected<base::Error> cannot_sync(const std::string& directory, int error) {
+  return base::error(error, fmt::format("cannot sync directory {}: {}", directory,
+                                        std::strerror(error)));
+}
+
+// A file that is there but for the want of a descriptor is not missing: the start fails, and loses
+// nothing.
+base::Status enough_descriptors(int32_t opened, const std::string& path) {
+  if (opened != -EMFILE && opened != -ENFILE) return {};
+  return base::error(-opened, fmt::format("cannot open {}: {}", path, std::strerror(-opened)));
+}
 
 }  // namespace
 
@@ -89,8 +104,24 @@ base::Status Recovery::sync_directory(const std::string& directory) {
   core_.disk.sync_directory(waiter.op, directory.c_str());
   const int32_t result = wait(waiter.op);
   if (result >= 0) return {};
-  return base::error(-result, fmt::format("cannot sync directory {}: {}", directory,
-                                          std::strerror(-result)));
+  return cannot_sync(directory, -result);
+}
+
+// Thousands of them, one after another, would take a flush of the device each.
+base::Status Recovery::sync_directories(const std::vector<Listed>& all) {
+  std::array<Waiter, kSyncsAtOnce> waiters;
+  base::Status status{};
+  for (size_t first = 0; first < all.size() && status; first += kSyncsAtOnce) {
+    const auto some = std::span(all).subspan(first, std::min(kSyncsAtOnce, all.size() - first));
+    for (size_t i = 0; i < some.size(); ++i) {
+      core_.disk.sync_directory(waiters[i].op, some[i].directory.c_str());
+    }
+    for (size_t i = 0; i < some.size(); ++i) {
+      const int32_t result = wait(waiters[i].op);
+      if (result < 0 && status) status = cannot_sync(some[i].directory, -result);
+    }
+  }
+  return status;
 }
 
 void Recovery::remove_file(const std::string& path) {
@@ -113,7 +144,8 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   if (!info || info->size > kSnapshotReadMax) return {};
   Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
+  CHECK_OK(enough_descriptors(wait(waiter.op), path));
+  if (waiter.op.result() < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
   waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);
@@ -145,7 +177,8 @@ base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegmen
   if (!info) return {};
   Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
-  if (wait(waiter.op) < 0) return {};
+  CHECK_OK(enough_descriptors(wait(waiter.op), path));
+  if (waiter.op.result() < 0) return {};
   const io::FileId file(waiter.op.result());
   std::vector<std::byte> bytes(info->size);
   waiter.read.start(core_.disk, file, bytes, 0, io::WholeRead::Access::buffered);

@@ -11,6 +11,7 @@
 #include "engine/partition/recovery.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/base/heap.h"
 #include "io/base/logging.h"
 #include "io/base/units.h"
 
@@ -143,8 +144,7 @@ void Recovery::fill_gaps(io::FileId file, Image& image) {
   for (const Gap& gap : image.gaps) {
     const uint64_t begin = base::round_down(gap.begin, io::kBlockSize);
     const size_t size = base::round_up(gap.end, io::kBlockSize) - begin;
-    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
-    ASSERT(bytes != nullptr);
+    std::byte* const bytes = base::allocate_aligned(io::kBlockSize, size);
     std::memset(bytes, 0, size);
     Done done;
     done.read.start(core_.disk, file, {bytes, size}, begin);
@@ -230,8 +230,7 @@ bool Recovery::step_over_damage(log::SegmentWalker& walker, const Image& image,
 base::Status Recovery::move_to_segment(io::FileId file, Image& image, uint64_t stop) {
   if (stop <= image.tail_begin) return {};
   const size_t size = stop - image.tail_begin;
-  auto* bytes = static_cast<std::byte*>(std::aligned_alloc(io::kBlockSize, size));
-  ASSERT(bytes != nullptr);
+  std::byte* const bytes = base::allocate_aligned(io::kBlockSize, size);
   std::memcpy(bytes, image.tail.data(), size);
   Done done;
   done.write.pieces().assign(1, {bytes, size});

@@ -76,6 +76,11 @@ void DiskMedia::draw_faults(Request& request) {
                       request.call == Call::truncate;
   const bool syncs = request.call == Call::sync || request.call == Call::sync_directory;
   const bool transfers = request.call == Call::write || request.call == Call::read;
+  const bool opens = request.call == Call::open || request.call == Call::sync_directory;
+  if (opens && open_refusals_ > 0 && random_.chance(open_refusals_)) {
+    request.fault = EMFILE;
+    return;
+  }
   if (transfers && random_.chance(faults_.interrupted)) {
     request.fault = random_.chance(0.5) ? EINTR : EAGAIN;
     return;
@@ -181,6 +186,7 @@ int32_t DiskMedia::perform(uint64_t id, Request& request) {
 }
 
 int32_t DiskMedia::perform_open(Request& request) {
+  if (request.fault != 0) return -request.fault;
   SimNodePtr node = tree_.find(request.path);
   if (node && request.options.exclusive) return -EEXIST;
   if (node && node->is_directory) return -EISDIR;

@@ -41,6 +41,8 @@ class DiskMedia : public EventTarget {
   // Reads that touch the block at `position` fail from now on.
   void make_unreadable(const std::string& path, uint64_t position);
   void set_size_bytes(uint64_t size) { size_bytes_ = size; }
+  // Of the calls that need a descriptor of their own, the share that finds none (-EMFILE).
+  void set_open_refusals(double share) { open_refusals_ = share; }
   uint64_t used_bytes() const;
   // Makes the directory, durable at once, as an installer would have.
   void install_directory(const std::string& path);
@@ -114,6 +116,7 @@ class DiskMedia : public EventTarget {
   std::vector<std::pair<SimNodePtr, uint64_t>> bad_blocks_;  // of a file, by number
   std::map<uint64_t, Request> in_flight_;
   uint64_t size_bytes_;
+  double open_refusals_ = 0;
   uint64_t next_id_ = 1;
   uint64_t completions_ = 0;
   uint64_t performed_ = 0;

@@ -1,12 +1,16 @@
 #include "tests/crash/broker_process.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,15 +54,43 @@ bool forbid_rings() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }
 
-[[noreturn]] void become(const std::vector<std::string>& arguments, int log, bool without_rings) {
+[[noreturn]] void become(const std::vector<std::string>& arguments, int log,
+                         const BrokerOptions& options) {
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
-  if (!without_rings || forbid_rings()) ::execv(argv[0], argv.data());
+  const rlimit descriptors{.rlim_cur = options.descriptors, .rlim_max = options.descriptors};
+  const bool ready =
+      (!options.forbid_rings || forbid_rings()) &&
+      (options.descriptors == 0 || ::setrlimit(RLIMIT_NOFILE, &descriptors) == 0);
+  if (ready) ::execv(argv[0], argv.data());
   ::_exit(127);
+}
+
+// The whole answer, header and all; empty: nobody answers.
+std::string http_get(uint16_t port, const std::string& path) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const timeval patience = {.tv_sec = 30, .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  const std::string request =
+      fmt::format("GET {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", path);
+  std::string answer;
+  if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      ::send(socket, request.data(), request.size(), MSG_NOSIGNAL) > 0) {
+    char bytes[4096];
+    for (ssize_t count = 0; (count = ::recv(socket, bytes, sizeof bytes, 0)) > 0;) {
+      answer.append(bytes, static_cast<size_t>(count));
+    }
+  }
+  ::close(socket);
+  return answer;
 }
 
 std::string unique_log_path(const BrokerOptions& options) {
@@ -87,12 +119,12 @@ BrokerProcess::BrokerProcess(const BrokerOptions& options)
   std::vector<std::string> arguments = {program(), "serve",
                                         "--data",  options.data,
                                         "--listen", fmt::format("127.0.0.1:{}", options.port),
-                                        "--http",  "off"};
+                                        "--http",  options.metrics ? "127.0.0.1:0" : "off"};
   arguments.insert(arguments.end(), options.more.begin(), options.more.end());
   const int log = ::open(log_path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
   if (log < 0) throw std::runtime_error("cannot make " + log_path_);
   pid_ = ::fork();
-  if (pid_ == 0) become(arguments, log, options.forbid_rings);
+  if (pid_ == 0) become(arguments, log, options);
   ::close(log);
   if (pid_ < 0) throw std::runtime_error("fork failed");
 }
@@ -155,6 +187,18 @@ int BrokerProcess::count_in_log(const std::string& text) const {
     if (line.find(text) != std::string::npos) ++count;
   }
   return count;
+}
+
+std::optional<double> BrokerProcess::metric(const std::string& name) const {
+  const std::string text = log();
+  constexpr std::string_view kAddress = "metrics on http://127.0.0.1:";
+  const size_t at = text.rfind(kAddress);
+  if (at == std::string::npos) return std::nullopt;
+  const std::string page =
+      http_get(static_cast<uint16_t>(std::stoi(text.substr(at + kAddress.size()))), "/metrics");
+  const size_t line = page.find("\n" + name + " ");
+  if (line == std::string::npos) return std::nullopt;
+  return std::stod(page.substr(line + 2 + name.size()));
 }
 
 }  // namespace weir::crashtest

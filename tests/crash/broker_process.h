@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,8 @@ struct BrokerOptions {
   std::string logs{};          // directory for the program's log; empty: beside the data
   uint16_t port = 0;           // 0: a free one
   bool forbid_rings = false;   // io_uring_setup answers EPERM
+  bool metrics = false;        // metric() may be asked
+  size_t descriptors = 0;      // it may have so many; 0: as many as the test
   std::vector<std::string> more{};  // further options of the command line
 };
 
@@ -46,11 +49,14 @@ class BrokerProcess {
   // SIGKILL, and gone when this returns.
   void kill();
 
+  [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] uint16_t port() const { return port_; }
   [[nodiscard]] std::string bootstrap() const;
   [[nodiscard]] std::string log() const;
   // Lines of the log that contain the text.
   [[nodiscard]] int count_in_log(const std::string& text) const;
+  // A metric without labels, by its name; nothing when it is not there or nobody answers.
+  [[nodiscard]] std::optional<double> metric(const std::string& name) const;
 
  private:
   pid_t pid_ = -1;  // -1: ended and waited for

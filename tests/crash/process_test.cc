@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -111,13 +110,8 @@ TEST_F(Process, CrashAfterCrashTakesNoSpace) {
 
 // Few descriptors: what cannot be opened is refused for now, and nothing that was is lost.
 TEST_F(Process, LivesWithFewDescriptors) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit few{.rlim_cur = 48, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  start();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  ASSERT_FALSE(HasFatalFailure());
+  options_.descriptors = 48;
+  ASSERT_NO_FATAL_FAILURE(start());
   Load load(broker_->bootstrap(), kRecordsPerMs);
   ASSERT_TRUE(load.wait_acked(500)) << load.error() << broker_->log();
   {

@@ -29,6 +29,24 @@ void DiskFiller::on_event(uint32_t, uint64_t argument) {
   context_.world.scheduler().after(delay_ns, *this, 0, full ? 0 : 1);
 }
 
+DescriptorThief::DescriptorThief(Context& context)
+    : context_(context), random_(context.scenario.seed, "descriptor thief") {
+  on_event(0, 0);
+}
+
+DescriptorThief::~DescriptorThief() {
+  context_.world.scheduler().forget(*this);
+  context_.world.disk().set_open_refusals(0);
+}
+
+void DescriptorThief::on_event(uint32_t, uint64_t argument) {
+  const bool few = argument != 0;
+  context_.world.disk().set_open_refusals(!few ? 0 : random_.chance(0.5) ? 1 : 0.3);
+  trace(context_, few ? "there are few descriptors" : "there are descriptors");
+  const auto delay_ns = static_cast<int64_t>(random_.between(100'000, 20'000'000));
+  context_.world.scheduler().after(delay_ns, *this, 0, few ? 0 : 1);
+}
+
 Run::Run(const Scenario& scenario, bool verbose)
     : scenario_(scenario), model_(findings_), world_(scenario.seed, scenario.world),
       context_{scenario, world_, findings_, model_}, random_(scenario.seed, "run") {
@@ -198,8 +216,10 @@ Run::Phase Run::work() {
   context_.paused = false;
   for (const auto& client : clients_) client->resume();
   if (scenario_.disk_fills) filler_ = std::make_unique<DiskFiller>(context_);
+  if (scenario_.few_descriptors) thief_ = std::make_unique<DescriptorThief>(context_);
   const Phase phase = run_until("the workload", [&] { return all_done(); });
   filler_.reset();
+  thief_.reset();
   return phase;
 }
 

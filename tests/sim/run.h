@@ -42,6 +42,19 @@ class DiskFiller : private io::sim::EventTarget {
   base::RandomStream random_;
 };
 
+// While clients work: for moments there are few descriptors to be had, or none (F25).
+class DescriptorThief : private io::sim::EventTarget {
+ public:
+  explicit DescriptorThief(Context& context);
+  ~DescriptorThief() override;
+
+ private:
+  void on_event(uint32_t kind, uint64_t argument) override;
+
+  Context& context_;
+  base::RandomStream random_;
+};
+
 class Run {
  public:
   Run(const Scenario& scenario, bool verbose);
@@ -85,6 +98,7 @@ class Run {
   std::unique_ptr<Auditor> auditor_;
   std::unique_ptr<KeyedReader> keyed_auditor_;
   std::unique_ptr<DiskFiller> filler_;
+  std::unique_ptr<DescriptorThief> thief_;
   size_t not_done_ = 0;  // the client that was asked last, and was not
   uint32_t starts_ = 0;
   uint32_t crashes_ = 0;
