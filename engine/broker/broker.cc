@@ -97,6 +97,7 @@ base::Status Broker::boot(io::CoreIo& core) {
   CHECK_OK(read_state(core));
   CHECK_OK(make_directory(core, log::topics_directory(data_dir)));
   CHECK_OK(make_directory(core, data_dir + "/journal"));
+  CHECK_OK(make_directory(core, log::SegmentPool::directory_in(data_dir)));
   CHECK_OK(sync_directory(core, data_dir));
   for (uint16_t i = 0; i < core.core_count; ++i) {
     calls_.push_back(std::make_unique<ControlCall>());
@@ -127,17 +128,30 @@ base::Status Broker::boot(io::CoreIo& core) {
   return {};
 }
 
-// A start needs new journals beside the old ones. When the disk is full, what was kept in reserve
-// goes for that; the old journals that go afterwards make it whole again.
+// A start needs new journals beside the old ones. When the disk is full, what the pool has and what
+// was kept in reserve goes for that; the old journals that go afterwards make the reserve whole.
 void Broker::find_room(io::CoreIo& core) {
-  const auto free = core.disk.free_bytes(config_.server.data_dir);
-  if (!free || *free >= core.core_count * config_.journal.size_initial + kStartRoom) return;
+  const std::string pool = log::SegmentPool::directory_in(config_.server.data_dir);
+  if (const auto entries = core.disk.list(pool)) {
+    for (const auto& entry : *entries) pool_leftovers_.push_back(pool + "/" + entry.name);
+  }
+  const auto lacks_room = [&](uint64_t& bytes) {
+    const auto free = core.disk.free_bytes(config_.server.data_dir);
+    bytes = free ? *free : 0;
+    return free && bytes < core.core_count * config_.journal.size_initial + kStartRoom;
+  };
+  uint64_t free = 0;
+  while (!pool_leftovers_.empty() && lacks_room(free)) {
+    remove_file(core, pool_leftovers_.back());
+    pool_leftovers_.pop_back();
+  }
+  if (!lacks_room(free)) return;
   const auto entries = core.disk.list(config_.server.data_dir);
   if (!entries) return;
   for (const auto& entry : *entries) {
     if (!partition::SpaceReserve::is_file_name(entry.name)) continue;
     base::log_warning("broker", "disk is full free_bytes={}: starting with the reserve in {}",
-                      *free, entry.name);
+                      free, entry.name);
     remove_file(core, config_.server.data_dir + "/" + entry.name);
   }
 }
@@ -250,7 +264,8 @@ base::Status Broker::commit_start(io::CoreIo& core) {
   return catalog::start_meta(*files_, meta_);
 }
 
-// Journals of earlier starts, and directories of topics that were deleted when the process ended.
+// Journals of earlier starts, files of its pool, and directories of topics that were deleted when
+// the process ended.
 void Broker::remove_leftovers(io::CoreIo& core) {
   const std::string directory = config_.server.data_dir + "/journal";
   if (const auto entries = core.disk.list(directory)) {
@@ -265,6 +280,10 @@ void Broker::remove_leftovers(io::CoreIo& core) {
     const std::string reserve = partition::SpaceReserve::file_name(i);
     if (!core.disk.info(config_.server.data_dir + "/" + reserve)) break;
     remove_file(core, config_.server.data_dir + "/" + reserve);
+  }
+  for (const std::string& path : std::exchange(pool_leftovers_, {})) {
+    const auto info = core.disk.info(path);
+    if (info) cores_[0]->segment_pool().discard({path, info->size});
   }
   cores_[0]->remove_dead_directories(store_.image.next_serial);
 }

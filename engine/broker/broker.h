@@ -91,6 +91,7 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   enum class StopStage : uint8_t { none, cores, journals, writer, loops };
   StopStage stop_stage_ = StopStage::none;
   std::vector<io::Address> addresses_;
+  std::vector<std::string> pool_leftovers_;  // of the run before, in the pool's directory
   std::string failure_;
   int exit_code_ = 0;
   bool ready_ = false;

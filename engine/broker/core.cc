@@ -47,15 +47,20 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       journal_(io, config.journal),
       pool_(kBuffersKept),
       tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
-      segment_remover_(io),
+      segment_pool_(io, log::SegmentPool::directory_in(config.server.data_dir),
+                    {.bytes_max = static_cast<uint64_t>(config.partition.pool_bytes),
+                     .file_bytes_min = config.partition.pool_file_bytes_min}),
+      segment_remover_(io, segment_pool_),
       retention_clock_(io.clock),
       primer_(io, journal_, config.partition, partition_metrics_),
-      space_reserve_(io, config.partition, partition_metrics_, config.server.data_dir),
+      space_reserve_(io, config.partition, partition_metrics_, segment_pool_,
+                     config.server.data_dir),
       services_{io,
                 journal_,
                 pool_,
                 tail_cache_,
                 partition_metrics_,
+                segment_pool_,
                 segment_remover_,
                 retention_clock_,
                 primer_,
@@ -104,6 +109,7 @@ void Core::boot(ControlCall& call) {
   ASSERT(state_ == State::built && call_ == nullptr);
   call_ = &call;
   services_.leader_epoch = call.data->node.leader_epoch;
+  segment_pool_.start();
   serving_ = std::make_unique<Serving>(*this, *call.data);
   table_.listen();
   state_ = State::opening_journal;
@@ -347,6 +353,7 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   MetricsSnapshot mine;
   mine.journal = journal_.metrics();
   mine.partition = partition_metrics_;
+  mine.partition.segment_pool_bytes = segment_pool_.bytes();
   mine.handlers = handler_metrics_;
   mine.connection = connection_metrics_;
   if (serving_) mine.group = serving_->groups.metrics();

@@ -52,6 +52,7 @@ class Core : private catalog::CatalogListener {
   // files.
   void remove_dead_directories(model::TopicSerial next_serial);
   partition::SpaceReserve& space_reserve() { return space_reserve_; }
+  log::SegmentPool& segment_pool() { return segment_pool_; }
   catalog::Catalog* catalog() { return serving_ ? &serving_->catalog : nullptr; }
 
  private:
@@ -128,6 +129,7 @@ class Core : private catalog::CatalogListener {
   log::BufferPool pool_;
   partition::TailCache tail_cache_;
   partition::Metrics partition_metrics_;
+  log::SegmentPool segment_pool_;
   log::SegmentRemover segment_remover_;
   partition::RetentionClock retention_clock_;
   partition::SegmentPrimer primer_;

@@ -63,7 +63,7 @@ bool is_deleted_directory(std::string_view name) {
 
 std::string segment_file(std::string_view directory, model::Offset base_offset,
                          std::string_view suffix) {
-  return fmt::format("{}/{:020}{}", directory, base_offset.value(), suffix);
+  return segment_file(directory, SegmentName(base_offset), suffix);
 }
 
 std::optional<model::Offset> parse_segment_file(std::string_view name, std::string_view suffix) {
@@ -73,11 +73,15 @@ std::optional<model::Offset> parse_segment_file(std::string_view name, std::stri
   return model::Offset(*value);
 }
 
+std::string segment_name(const SegmentName& name, std::string_view suffix) {
+  if (!name.is_cleaned()) return fmt::format("{:020}{}", name.base_offset.value(), suffix);
+  return fmt::format("{:020}.{:020}.{:020}.{:020}{}", name.base_offset.value(),
+                     name.next_offset.value(), name.clean_end.value(), name.pass, suffix);
+}
+
 std::string segment_file(std::string_view directory, const SegmentName& name,
                          std::string_view suffix) {
-  if (!name.is_cleaned()) return segment_file(directory, name.base_offset, suffix);
-  return fmt::format("{}/{:020}.{:020}.{:020}.{:020}{}", directory, name.base_offset.value(),
-                     name.next_offset.value(), name.clean_end.value(), name.pass, suffix);
+  return fmt::format("{}/{}", directory, segment_name(name, suffix));
 }
 
 std::optional<SegmentName> parse_segment_name(std::string_view name, std::string_view suffix) {

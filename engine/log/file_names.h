@@ -59,6 +59,8 @@ std::string segment_file(std::string_view directory, model::Offset base_offset,
                          std::string_view suffix);
 std::string segment_file(std::string_view directory, const SegmentName& name,
                          std::string_view suffix);
+// The same without the directory.
+std::string segment_name(const SegmentName& name, std::string_view suffix);
 // The base offset of a file "<20 digits><suffix>"; nothing for any other name.
 std::optional<model::Offset> parse_segment_file(std::string_view name, std::string_view suffix);
 // Either form; nothing for any other name, or for a cleaned one whose numbers make no sense.

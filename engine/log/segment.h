@@ -49,6 +49,7 @@ struct Segment {
   uint32_t users = 0;             // of whoever reads or seals it; it must not go away
   bool sealed = false;
   bool full = false;              // takes no more batches, whatever room there is: its time is over
+  bool reused = false;            // behind `end` its file may have bytes of an earlier life
   bool damaged = false;           // some of it did not check out: compaction leaves it as it is
   bool ledger_loaded = true;      // sealed segments read theirs when first asked
   // By the monotonic clock, so that a jump of the other one ages nothing. Of a recovered segment:

@@ -7,6 +7,7 @@
 #include "engine/log/file_names.h"
 #include "engine/model/planted.h"
 #include "io/base/assert.h"
+#include "io/base/logging.h"
 #include "io/base/units.h"
 
 namespace weir::log {
@@ -34,62 +35,98 @@ SegmentMaker::SegmentMaker(io::CoreIo& core) : core_(core) {
 
 void SegmentMaker::start(const std::string& parent, const std::string& directory,
                          bool make_directory, model::Offset base_offset, uint64_t size_wanted,
-                         io::Op& done) {
-  ASSERT(stage_ == Stage::idle);
+                         io::Op& done, std::optional<SegmentPool::Spare> spare) {
+  ASSERT(stage_ == Stage::idle && (!spare || spare->size >= size_wanted));
   parent_ = parent;
   directory_ = directory;
   path_ = segment_file(directory, base_offset, kLogSuffix);
   allocated_ = base::round_up(std::max(size_wanted, allocation_step(0)), io::kBlockSize);
+  spare_ = std::move(spare);
   file_ = io::kNoFile;
   failure_ = 0;
   done_ = &done;
-  advance(make_directory ? Stage::making_directory : Stage::opening);
+  make_directory ? advance(Stage::making_directory) : begin_file();
+}
+
+void SegmentMaker::begin_file() {
+  if (!spare_) return advance(Stage::opening);
+  pool_directory_ = spare_->path.substr(0, spare_->path.rfind('/'));
+  advance(Stage::opening_spare);
 }
 
 void SegmentMaker::advance(Stage stage) {
   stage_ = stage;
+  constexpr io::OpenOptions kExisting{.direct = true, .locked = true};
   switch (stage) {
     case Stage::making_directory: return core_.disk.make_directory(op_, directory_.c_str());
     case Stage::syncing_parent: return core_.disk.sync_directory(op_, parent_.c_str());
     case Stage::opening:
       return core_.disk.open(op_, path_.c_str(), {.create = true, .direct = true, .locked = true});
     case Stage::allocating: return core_.disk.allocate(op_, file_, 0, allocated_);
+    case Stage::syncing_empty:
     case Stage::syncing_file: return core_.disk.sync(op_, file_);
-    case Stage::syncing_directory: return core_.disk.sync_directory(op_, directory_.c_str());
+    case Stage::opening_spare: return core_.disk.open(op_, spare_->path.c_str(), kExisting);
+    case Stage::renaming: return core_.disk.rename(op_, spare_->path.c_str(), path_.c_str());
+    case Stage::syncing_pool: return core_.disk.sync_directory(op_, pool_directory_.c_str());
+    case Stage::emptying: return core_.disk.truncate(op_, file_, 0);
     case Stage::closing: return core_.disk.close(op_, std::exchange(file_, io::kNoFile));
     case Stage::removing: return core_.disk.remove(op_, path_.c_str());
+    case Stage::removing_spare: return core_.disk.remove(op_, spare_->path.c_str());
+    case Stage::syncing_directory:
     case Stage::syncing_removal: return core_.disk.sync_directory(op_, directory_.c_str());
     case Stage::idle: break;
   }
   UNREACHABLE("segment maker stage {}", static_cast<int>(stage));
 }
 
+// The segment before may yet take smaller batches: a file that stayed would stand for a hole.
+// Recovery knows an empty one for what it is, should a power cut bring the name back; one from the
+// pool is not empty.
+void SegmentMaker::clean_up() {
+  if (stage_ == Stage::emptying) return advance(Stage::syncing_empty);
+  if (stage_ == Stage::syncing_empty) return advance(Stage::closing);
+  if (stage_ == Stage::closing) return advance(Stage::removing);
+  if (stage_ == Stage::removing && spare_) return advance(Stage::removing_spare);
+  if (stage_ != Stage::syncing_removal) return advance(Stage::syncing_removal);
+  finish(failure_);
+}
+
 void SegmentMaker::on_step(io::Op& op) {
   const int32_t result = op.result();
-  // The segment before may yet take smaller batches: a file that stayed would stand for a hole.
-  if (stage_ == Stage::closing) return advance(Stage::removing);
-  if (stage_ == Stage::removing) return advance(Stage::syncing_removal);
-  if (stage_ == Stage::syncing_removal) return finish(failure_);
+  if (failure_ != 0) return clean_up();
+  if (result < 0 && stage_ == Stage::opening_spare) {
+    base::log_warning("log", "cannot reuse file={} error={}", spare_->path, -result);
+    spare_.reset();
+    return advance(Stage::opening);
+  }
   const bool exists = stage_ == Stage::making_directory && result == -EEXIST;
   if (result < 0 && !exists) {
     if (file_ == io::kNoFile) return finish(result);
     failure_ = result;
     if (model::planted(model::Bug::no_room_leaves_half_file)) return finish(result);
-    return advance(Stage::closing);
+    return advance(spare_ ? Stage::emptying : Stage::closing);
   }
+  const bool careless = model::planted(model::Bug::missing_directory_flush);
   switch (stage_) {
     case Stage::making_directory:
-      return advance(model::planted(model::Bug::missing_directory_flush) ? Stage::opening
-                                                                         : Stage::syncing_parent);
-    case Stage::syncing_parent: return advance(Stage::opening);
+      return careless ? begin_file() : advance(Stage::syncing_parent);
+    case Stage::syncing_parent: return begin_file();
     case Stage::opening: file_ = io::FileId(result); return advance(Stage::allocating);
     case Stage::allocating: return advance(Stage::syncing_file);
-    case Stage::syncing_file:
-      if (model::planted(model::Bug::missing_directory_flush)) return finish(0);
-      return advance(Stage::syncing_directory);
+    case Stage::syncing_file: return careless ? finish(0) : advance(Stage::syncing_directory);
+    case Stage::opening_spare:
+      file_ = io::FileId(result);
+      allocated_ = spare_->size;
+      return advance(Stage::renaming);
+    // Size and blocks have been durable since its last life.
+    case Stage::renaming: return careless ? finish(0) : advance(Stage::syncing_pool);
+    case Stage::syncing_pool: return advance(Stage::syncing_directory);
     case Stage::syncing_directory: return finish(0);
+    case Stage::emptying:
+    case Stage::syncing_empty:
     case Stage::closing:
     case Stage::removing:
+    case Stage::removing_spare:
     case Stage::syncing_removal:
     case Stage::idle: break;
   }

@@ -10,7 +10,8 @@
 
 namespace weir::log {
 
-SegmentRemover::SegmentRemover(io::CoreIo& core) : core_(core) {
+SegmentRemover::SegmentRemover(io::CoreIo& core, SegmentPool& pool)
+    : core_(core), pool_(pool), cutter_(core), recycler_(core, pool) {
   op_.bind<&SegmentRemover::on_step>(*this);
   timer_.bind<&SegmentRemover::on_timer>(*this);
 }
@@ -20,8 +21,8 @@ bool SegmentRemover::later(const Work& a, const Work& b) {
 }
 
 void SegmentRemover::remove(std::string directory, const SegmentName& name, uint64_t size,
-                            io::Instant due) {
-  queue_.push_back({due, next_number_++, std::move(directory), name, size});
+                            io::Instant due, bool reusable) {
+  queue_.push_back({due, next_number_++, std::move(directory), name, size, reusable});
   std::ranges::push_heap(queue_, later);
   if (stage_ == Stage::idle && !stopped_) core_.loop.timers().arm(timer_, queue_.front().due);
 }
@@ -29,6 +30,7 @@ void SegmentRemover::remove(std::string directory, const SegmentName& name, uint
 void SegmentRemover::stop() {
   stopped_ = true;
   queue_.clear();
+  cutter_.stop();
   core_.loop.timers().cancel(timer_);
 }
 
@@ -43,22 +45,17 @@ void SegmentRemover::begin() {
   std::ranges::pop_heap(queue_, later);
   work_ = std::move(queue_.back());
   queue_.pop_back();
-  if (model::planted(model::Bug::cleaned_segment_before_directory_sync)) return open();
+  if (model::planted(model::Bug::cleaned_segment_before_directory_sync)) return let_go();
   stage_ = Stage::syncing_directory;
   core_.disk.sync_directory(op_, work_.directory.c_str());
 }
 
-void SegmentRemover::open() {
-  if (work_.size <= kStep) return remove_file(Stage::removing_ledger);
-  stage_ = Stage::opening;
+void SegmentRemover::let_go() {
+  if (work_.reusable && pool_.wants(work_.size)) return remove_file(Stage::removing_ledger);
+  work_.reusable = false;
+  stage_ = Stage::cutting;
   path_ = segment_file(work_.directory, work_.name, kLogSuffix);
-  core_.disk.open(op_, path_.c_str(), {});
-}
-
-void SegmentRemover::cut() {
-  work_.size -= kStep;
-  stage_ = Stage::truncating;
-  core_.disk.truncate(op_, file_, work_.size);
+  cutter_.start(path_, work_.size, op_);
 }
 
 // The ledger first: it must not outlive the file by whose name recovery finds both.
@@ -73,25 +70,24 @@ void SegmentRemover::on_step(io::Op& op) {
   const int32_t result = op.result();
   switch (stage_) {
     case Stage::syncing_directory:
-      if (result >= 0 && !stopped_) return open();
+      if (result >= 0 && !stopped_) return let_go();
       if (result < 0 && result != -ENOENT) {
         base::log_warning("log", "files of a dead segment stay directory={} segment={} error={}",
                           work_.directory, work_.name.base_offset.value(), -result);
       }
       return begin();
-    case Stage::opening:
-      if (result < 0) return remove_file(Stage::removing_ledger);
-      file_ = io::FileId(result);
-      return cut();
-    case Stage::truncating:
+    case Stage::cutting:
       // A stop leaves a shorter file, which is as dead as a whole one.
-      if (result >= 0 && work_.size > kStep && !stopped_) return cut();
-      stage_ = Stage::closing;
-      return core_.disk.close(op_, std::exchange(file_, io::kNoFile));
-    case Stage::closing:
       if (stopped_) return begin();
       return remove_file(Stage::removing_ledger);
-    case Stage::removing_ledger: return remove_file(Stage::removing_log);
+    case Stage::removing_ledger:
+      if (!work_.reusable) return remove_file(Stage::removing_log);
+      stage_ = Stage::recycling;
+      path_ = segment_file(work_.directory, work_.name, kLogSuffix);
+      return recycler_.start(work_.directory, path_, work_.size, op_);
+    case Stage::recycling:
+      if (result < 0 && result != -ENOENT) return remove_file(Stage::removing_log);
+      return begin();
     case Stage::removing_log:
       // Its directory may have gone with the topic.
       if (result < 0 && result != -ENOENT) {

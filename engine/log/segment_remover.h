@@ -1,31 +1,32 @@
 #pragma once
-// SegmentRemover: takes the files of segments that are no part of a log any more from the disk:
-// when their time has come, one file after another, large ones cut shorter in steps first, so that
-// neither a core nor the file system stands still for the blocks of a whole segment. The log start
-// that makes them dead is durable before they come here; what a crash or a stop leaves behind,
-// recovery finds below the start. Before a file is touched its directory is synced: other names in
-// it, above all that of a producer snapshot, stand for what is lost with the file. One per core;
-// may outlive the partitions whose files it has.
+// SegmentRemover: takes the files of segments that are no part of a log any more: when their time
+// has come, one file after another, into the pool where it wants them, else from the disk, large
+// ones in steps. The log start that makes them dead is durable before they come here; what a crash
+// or a stop leaves behind, recovery finds below the start. Before a file is touched its directory
+// is synced: other names in it, above all that of a producer snapshot, stand for what is lost with
+// the file. One per core; may outlive the partitions whose files it has.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "engine/log/file_cutter.h"
 #include "engine/log/file_names.h"
+#include "engine/log/segment_pool.h"
+#include "engine/log/segment_recycler.h"
 #include "io/core_io.h"
 
 namespace weir::log {
 
 class SegmentRemover {
  public:
-  // A file loses at most so much at a time.
-  static constexpr uint64_t kStep = uint64_t{16} << 20;
-
-  explicit SegmentRemover(io::CoreIo& core);
+  SegmentRemover(io::CoreIo& core, SegmentPool& pool);
   SegmentRemover(const SegmentRemover&) = delete;
 
-  // Nobody has the segment open. `size` of its file, bytes; `due`: not before.
-  void remove(std::string directory, const SegmentName& name, uint64_t size, io::Instant due);
+  // Nobody has the segment open. `size` of its file, bytes; `due`: not before. `reusable`: the file
+  // is whole and nothing is wrong with it.
+  void remove(std::string directory, const SegmentName& name, uint64_t size, io::Instant due,
+              bool reusable = false);
   // Before the core stops: what is under way ends, the rest is left to the next start.
   void stop();
   // Nothing under way, though files may wait for their time.
@@ -36,11 +37,10 @@ class SegmentRemover {
   enum class Stage : uint8_t {
     idle,
     syncing_directory,
-    opening,
-    truncating,
-    closing,
+    cutting,
     removing_ledger,
-    removing_log
+    removing_log,
+    recycling
   };
   struct Work {
     io::Instant due;
@@ -48,24 +48,26 @@ class SegmentRemover {
     std::string directory;
     SegmentName name;
     uint64_t size = 0;
+    bool reusable = false;
   };
   static bool later(const Work& a, const Work& b);
 
   void on_timer();
   void on_step(io::Op& op);
   void begin();
-  void open();
-  void cut();
+  void let_go();
   void remove_file(Stage stage);
 
   io::CoreIo& core_;
+  SegmentPool& pool_;
   io::Op op_;
+  FileCutter cutter_;
+  SegmentRecycler recycler_;
   io::Timer timer_;
   Stage stage_ = Stage::idle;
   std::vector<Work> queue_;  // a heap, the earliest first
   Work work_;                // under way
   std::string path_;
-  io::FileId file_ = io::kNoFile;
   uint64_t next_number_ = 0;
   bool stopped_ = false;
 };

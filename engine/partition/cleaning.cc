@@ -283,6 +283,7 @@ void Cleaning::fail(int32_t result, bool reading) {
                                        : "the disk failed",
                     -result);
   }
+  if (full) services_.segment_pool.on_no_room();
   ++services_.metrics.cleaner_failed;
   end(outcome);
 }

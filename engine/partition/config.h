@@ -21,6 +21,8 @@ struct Config {
   uint64_t prime_burst_min = 16_MiB;     // after large writes of so much without a pause
   uint64_t prime_piece_bytes = 2_MiB;      // zeros in one write
   int64_t prime_quiet_ns = 100'000'000;  // a pause: no commit of the core for so long
+  int64_t pool_bytes = int64_t{4} << 30;   // of dead segments' files kept for new ones, per core
+  uint64_t pool_file_bytes_min = 256_KiB;  // with a smaller one nothing is gained
   int64_t reserve_bytes = 16 << 20;      // kept free on the disk, per core, for a full disk
   uint32_t producers_max = 100'000;      // per partition; the one idle for longest goes first
   int32_t producer_expiration_ms = 86'400'000;
@@ -66,6 +68,13 @@ struct Config {
              .doc = "Disk space that each core keeps for commits of groups, ends of transactions, "
                     "deletions and the next start when the disk is full. Should not be less than "
                     "8 MiB."});
+    setting("weir.segment.pool.bytes", c.pool_bytes,
+            {.min = 0,
+             .max = int64_t{1} << 40,
+             .unit = "bytes",
+             .doc = "Size up to which each core keeps files of deleted segments to make new ones "
+                    "of, which are then written faster; never more than a sixteenth of the disk, "
+                    "and given back when that is full. 0: files are removed."});
     setting("weir.segment.prime.bytes", c.prime_bytes_max,
             {.min = 0,
              .max = int64_t{1} << 30,

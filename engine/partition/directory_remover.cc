@@ -1,5 +1,7 @@
 #include "engine/partition/directory_remover.h"
 
+#include <fmt/format.h>
+
 #include <cerrno>
 #include <utility>
 
@@ -7,14 +9,20 @@
 
 namespace weir::partition {
 
-DirectoryRemover::DirectoryRemover(io::CoreIo& core, std::string topics_directory)
-    : core_(core), topics_directory_(std::move(topics_directory)) {
+DirectoryRemover::DirectoryRemover(io::CoreIo& core, std::string topics_directory,
+                                   log::SegmentPool& pool)
+    : core_(core),
+      topics_directory_(std::move(topics_directory)),
+      pool_(pool),
+      recycler_(core, pool) {
   op_.bind<&DirectoryRemover::on_step>(*this);
 }
 
 void DirectoryRemover::remove(std::string directory, std::string deleted,
-                              std::vector<io::FileId> open_files) {
-  queue_.push_back({std::move(directory), std::move(deleted), std::move(open_files)});
+                              std::vector<io::FileId> open_files,
+                              std::map<std::string, uint64_t> reusable) {
+  queue_.push_back({std::move(directory), std::move(deleted), std::move(open_files),
+                    std::move(reusable)});
   if (stage_ == Stage::idle) begin();
 }
 
@@ -37,6 +45,11 @@ void DirectoryRemover::begin() {
 void DirectoryRemover::on_step(io::Op& op) {
   const int32_t result = op.result();
   if (stage_ == Stage::closing_files) return begin();
+  if (stage_ == Stage::recycling_file) {
+    if (result >= 0) files_.pop_back();
+    else queue_.front().reusable.clear();
+    return next_file();
+  }
   if (result < 0 && stage_ != Stage::removing_files) {
     if (result != -ENOENT) {
       base::log_warning("partition", "cannot remove directory={} error={}",
@@ -54,7 +67,7 @@ void DirectoryRemover::on_step(io::Op& op) {
       const auto entries = core_.disk.list(queue_.front().deleted);
       if (entries) {
         for (const auto& entry : *entries) {
-          files_.push_back(queue_.front().deleted + "/" + entry.name);
+          files_.push_back(entry.name);
         }
       }
       return next_file();
@@ -66,15 +79,23 @@ void DirectoryRemover::on_step(io::Op& op) {
       queue_.pop_front();
       return begin();
     case Stage::closing_files:
+    case Stage::recycling_file:
     case Stage::idle: break;
   }
   UNREACHABLE("directory remover stage {}", static_cast<int>(stage_));
 }
 
 void DirectoryRemover::next_file() {
+  const Work& work = queue_.front();
   if (!files_.empty()) {
+    path_ = fmt::format("{}/{}", work.deleted, files_.back());
+    const auto reusable = work.reusable.find(files_.back());
+    if (reusable != work.reusable.end() && pool_.wants(reusable->second)) {
+      stage_ = Stage::recycling_file;
+      return recycler_.start(work.deleted, path_, reusable->second, op_);
+    }
     stage_ = Stage::removing_files;
-    return core_.disk.remove(op_, files_.back().c_str());
+    return core_.disk.remove(op_, path_.c_str());
   }
   stage_ = Stage::removing_directory;
   core_.disk.remove(op_, queue_.front().deleted.c_str());

@@ -55,6 +55,7 @@ void LogStart::on_marked(io::Op& op) {
     wanted_ = log_.start_offset();
     fail_waiting(ErrorCode::kafka_storage_error);
     if (!lacks_resource(-op.result())) owner_.on_start_failed(-op.result());
+    else services_.segment_pool.on_no_room();
     return owner_.on_start_moved();
   }
   markers_.assign(1, writing_);
@@ -93,9 +94,11 @@ void LogStart::retire() {
     retired_.push_back({std::move(segment), delete_time()});
   }
   std::erase_if(retired_, [&](const Retired& retired) {
-    if (retired.segment->users > 0) return false;
-    services_.remover.remove(log_.directory(), retired.segment->name, retired.segment->end,
-                             retired.due);
+    const log::Segment& segment = *retired.segment;
+    // Whoever reads a file that became another segment reads that one's bytes.
+    if (segment.users > 0) return false;
+    services_.remover.remove(log_.directory(), segment.name, segment.end, retired.due,
+                             !segment.damaged);
     return true;
   });
 }

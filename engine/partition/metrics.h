@@ -17,6 +17,8 @@ struct Metrics {
   uint64_t append_errors = 0;
   uint64_t disk_full = 0;
   uint64_t primed_bytes = 0;
+  uint64_t segments_reused = 0;
+  uint64_t segment_pool_bytes = 0;
   uint64_t segments_dropped = 0;
   uint64_t dropped_bytes = 0;
   uint64_t start_moves = 0;
@@ -42,6 +44,10 @@ struct Metrics {
     metric("weir_flushed_bytes_total", "bytes moved from journal to segments", m.flushed_bytes);
     metric("weir_primed_bytes_total", "zeros written ahead of the end of segments", m.primed_bytes);
     metric("weir_segments_sealed_total", "segments completed", m.segments_sealed);
+    metric("weir_segments_reused_total", "segments that were made of the file of a dead one",
+           m.segments_reused);
+    metric("weir_segment_pool_bytes", "size of dead segments' files that wait to be reused",
+           m.segment_pool_bytes);
     metric("weir_segments_dropped_total", "segments that fell below the log start",
            m.segments_dropped);
     metric("weir_dropped_bytes_total", "bytes of those segments", m.dropped_bytes);

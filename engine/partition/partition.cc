@@ -74,6 +74,8 @@ void Partition::restore(Recovered recovered) {
   ASSERT(active.buffer.end() == active.end && recovered.written <= active.end);
   active.written = active.submitted = recovered.written;
   active.gathered_offset = recovered.log_end;
+  // Nobody remembers whether its file had a life before.
+  active.reused = true;
   keeper_.open_active();
   if (active.end > 0) want_carry();
 }

@@ -51,7 +51,7 @@ PartitionTable::PartitionTable(Services& services, const Config& config,
     : services_(services),
       config_(config),
       data_directory_(std::move(data_directory)),
-      remover_(services.io, services.topics_directory),
+      remover_(services.io, services.topics_directory, services.segment_pool),
       retention_(services, *this, config),
       cleaner_(services, *this, config) {
   reap_op_.bind<&PartitionTable::on_reap>(*this);
@@ -114,12 +114,15 @@ void PartitionTable::on_reap(io::Op&) {
     const model::PartitionKey key = partition->key();
     std::string directory = partition->log().directory();
     std::vector<io::FileId> open_files;
+    std::map<std::string, uint64_t> reusable;
     for (const auto& segment : partition->log().segments()) {
       if (segment->file != io::kNoFile) open_files.push_back(segment->file);
+      if (!segment->sealed || segment->damaged) continue;
+      reusable[log::segment_name(segment->name, log::kLogSuffix)] = segment->end;
     }
     partition.reset();
     remover_.remove(std::move(directory), log::deleted_directory(data_directory_, key),
-                    std::move(open_files));
+                    std::move(open_files), std::move(reusable));
   }
 }
 
@@ -279,6 +282,7 @@ void PartitionTable::stop_retention() {
   retention_.stop();
   cleaner_.stop();
   services_.remover.stop();
+  services_.segment_pool.stop();
   services_.primer.stop();
 }
 
@@ -289,7 +293,7 @@ void PartitionTable::prepare_stop() {
 
 bool PartitionTable::quiet() const {
   return removed_.empty() && remover_.idle() && retention_.idle() && cleaner_.idle() &&
-         services_.remover.idle() &&
+         services_.remover.idle() && services_.segment_pool.idle() &&
          std::ranges::all_of(partitions_, [](const auto& item) { return item.second->quiet(); });
 }
 

@@ -178,7 +178,9 @@ void Recovery::apply_entry(Images& images, const journal::ReplayedEntry& replaye
     image.tail.insert(image.tail.end(), replayed.payload.begin(), replayed.payload.end());
   }
   if (image.end() < entry.end) {
-    image.gaps.push_back({image.end(), entry.end, entry.next_offset});
+    Gap gap{image.end(), entry.end, entry.next_offset};
+    if (gap.begin == entry.inline_begin) gap.checksum = entry.payload_checksum;
+    image.gaps.push_back(gap);
     image.tail.resize(entry.end - image.tail_begin);
   }
   if (entry.next_offset > entry.base_offset) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ class Recovery {
     uint64_t begin;
     uint64_t end;
     model::Offset next_offset;
+    std::optional<uint32_t> checksum{};  // of [begin, end), where the entry itself is known
   };
   // One segment as the journal knows it.
   struct Image {

@@ -139,9 +139,11 @@ base::Status Recovery::keep_verdict(const std::string& directory, log::Ledger& l
 }
 
 // What the journal lost may have reached the segment before: then it is not lost, and must not be
-// overwritten. Whether it did, the batches themselves will say.
+// overwritten. Whether it did, only a checksum can say: a file that had a life before this one may
+// hold sound batches of another log there, with the very offsets that are missing (F11).
 void Recovery::fill_gaps(io::FileId file, Image& image) {
   for (const Gap& gap : image.gaps) {
+    if (!gap.checksum) continue;
     const uint64_t begin = base::round_down(gap.begin, io::kBlockSize);
     const size_t size = base::round_up(gap.end, io::kBlockSize) - begin;
     std::byte* const bytes = base::allocate_aligned(io::kBlockSize, size);
@@ -149,9 +151,10 @@ void Recovery::fill_gaps(io::FileId file, Image& image) {
     Done done;
     done.read.start(core_.disk, file, {bytes, size}, begin);
     wait(done.read.op());
-    if (done.read.error() == 0) {
-      std::memcpy(image.tail.data() + (gap.begin - image.tail_begin),
-                  bytes + (gap.begin - begin), gap.end - gap.begin);
+    const std::span<const std::byte> lost(bytes + (gap.begin - begin), gap.end - gap.begin);
+    if (done.read.error() == 0 && base::crc32c(lost) == *gap.checksum) {
+      std::ranges::copy(lost, image.tail.begin() +
+                                  static_cast<std::ptrdiff_t>(gap.begin - image.tail_begin));
     }
     std::free(bytes);
   }

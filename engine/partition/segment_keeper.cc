@@ -62,10 +62,7 @@ void SegmentKeeper::make_space(size_t size, int64_t offsets, uint64_t segment_si
     return services_.io.loop.post(space_op_, -ENOSPC);
   }
   if (log_.empty() || !log_.fits_segment(size, offsets, segment_size_max)) {
-    space_stage_ = SpaceStage::making;
-    maker_.start(services_.topics_directory, log_.directory(),
-                 directory_is_new_, log_.end_offset(), size, space_op_);
-    return;
+    return make_segment(size);
   }
   space_stage_ = SpaceStage::growing;
   log::Segment& active = log_.active();
@@ -75,6 +72,31 @@ void SegmentKeeper::make_space(size_t size, int64_t offsets, uint64_t segment_si
   grow_to_ = barely_ ? needed : std::max(needed, base::round_up(grow_to_, io::kBlockSize));
   services_.io.disk.allocate(space_op_, active.file, active.allocated,
                              grow_to_ - active.allocated);
+}
+
+// A file from the pool should not be much larger than what the segment before came to: a log that
+// rolls by age, or has just begun, needs no gigabyte.
+void SegmentKeeper::make_segment(size_t size) {
+  space_stage_ = SpaceStage::making;
+  std::optional<log::SegmentPool::Spare> spare;
+  if (!log_.empty()) {
+    const uint64_t size_max = std::max<uint64_t>(2 * log_.active().end, io::kBlockSize);
+    spare = services_.segment_pool.take(size, size_max);
+  }
+  maker_.start(services_.topics_directory, log_.directory(), directory_is_new_, log_.end_offset(),
+               size, space_op_, std::move(spare));
+}
+
+// Tools that know nothing of journals may read the file then, to its end.
+void SegmentKeeper::trim_for_stop() {
+  if (!stopped_ || stopping_ || log_.empty() || space_stage_ != SpaceStage::idle) return;
+  log::Segment& active = log_.active();
+  const uint64_t padded = base::round_up(active.end, io::kBlockSize);
+  if (active.file == io::kNoFile || !active.reused || active.allocated <= padded) return;
+  active.reused = false;
+  active.allocated = padded;
+  space_stage_ = SpaceStage::trimming;
+  services_.io.disk.truncate(space_op_, active.file, padded);
 }
 
 void SegmentKeeper::allocate_ahead(uint64_t segment_size_max) {
@@ -88,6 +110,8 @@ void SegmentKeeper::allocate_ahead(uint64_t segment_size_max) {
 void SegmentKeeper::on_space_step(io::Op& op) {
   const SpaceStage stage = std::exchange(space_stage_, SpaceStage::idle);
   const int32_t result = op.result();
+  // No room is needed any more, and a file that stayed longer does no harm.
+  if (stage == SpaceStage::trimming) return tell_idle();
   if (stage == SpaceStage::asking && result >= 0) {
     return make_space(space_size_, space_offsets_, space_segment_max_);
   }
@@ -104,31 +128,45 @@ void SegmentKeeper::on_space_step(io::Op& op) {
     case SpaceStage::opening:
       log_.active().file = io::FileId(result);
       break;
-    case SpaceStage::making:
+    case SpaceStage::making: {
       directory_is_new_ = false;
-      log_.roll(maker_.file(), maker_.allocated());
+      log::Segment& made = log_.roll(maker_.file(), maker_.allocated());
+      made.reused = maker_.reused();
+      if (made.reused) {
+        made.primed = made.allocated;
+        ++services_.metrics.segments_reused;
+      }
       if (model::planted(model::Bug::aborted_index_dropped_at_roll)) {
         producers_.transactions().forget_before(log_.end_offset());
       }
       checkpointed_ = 0;
       break;
+    }
     case SpaceStage::growing:
       log_.active().allocated = grow_to_;
       break;
     case SpaceStage::refusing:
     case SpaceStage::asking:
     case SpaceStage::priming:
+    case SpaceStage::trimming:
     case SpaceStage::idle: UNREACHABLE("no space step was asked for");
   }
   owner_.on_space(0);
   seal_next();
+  trim_for_stop();
   tell_idle();
 }
 
-// A full disk may have room for what is needed just now, and the reserve for what must go on.
+// A full disk may have files in the pool, room for what is needed just now, and the reserve for
+// what must go on.
 bool SegmentKeeper::find_room_elsewhere(SpaceStage stage, int error) {
   if (stage == SpaceStage::refusing || stage == SpaceStage::asking) return false;
   if (error == ENOSPC || error == EDQUOT) {
+    if (!services_.segment_pool.empty()) {
+      space_stage_ = SpaceStage::asking;
+      services_.segment_pool.give(space_op_);
+      return true;
+    }
     if (stage == SpaceStage::growing && !barely_) {
       barely_ = true;
       make_space(space_size_, space_offsets_, space_segment_max_);
@@ -187,6 +225,7 @@ void SegmentKeeper::on_primed(io::WholeWrite& write) {
   }
   owner_.on_space(0);
   seal_next();
+  trim_for_stop();
   tell_idle();
 }
 
@@ -224,6 +263,7 @@ void SegmentKeeper::on_flush(io::WholeWrite& write) {
   if (stopping_) {
     stopping_ = flush_end_ < segment.end;
     flush();
+    trim_for_stop();
   }
   checkpoint(false);
   seal_next();
@@ -231,9 +271,10 @@ void SegmentKeeper::on_flush(io::WholeWrite& write) {
 }
 
 void SegmentKeeper::prepare_stop() {
-  stopping_ = true;
+  stopping_ = stopped_ = true;
   flush();
   checkpoint(true);
+  trim_for_stop();
 }
 
 bool SegmentKeeper::has_unsealed() const {
@@ -343,6 +384,7 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
   const int32_t result = op.result();
   // Derived data: without it recovery reads more, nothing is lost.
   if (result < 0) {
+    if (lacks_resource(-result)) services_.segment_pool.on_no_room();
     snapshot_failed_ = true;
     return checkpoint_over();
   }
@@ -387,6 +429,7 @@ void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
       snapshot_failed_ = true;
     }
     if (!lacks_resource(write.error())) owner_.on_keeper_failed(write.error());
+    else services_.segment_pool.on_no_room();
   } else if (checkpoint_stage_ == CheckpointStage::writing_ledger) {
     checkpoint_segment_->ledger.mark_written(checkpoint_groups_);
   }

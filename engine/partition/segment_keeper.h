@@ -85,12 +85,16 @@ class SegmentKeeper : public PrimerHook {
   bool idle() const;
 
  private:
-  enum class SpaceStage : uint8_t { idle, opening, making, growing, refusing, asking, priming };
+  enum class SpaceStage : uint8_t {
+    idle, opening, making, growing, refusing, asking, priming, trimming
+  };
   enum class CheckpointStage : uint8_t {
     idle, opening_ledger, writing_ledger, closing_ledger, awaiting_commit, opening_snapshot,
     writing_snapshot, closing_snapshot, renaming_snapshot
   };
 
+  void make_segment(size_t size);
+  void trim_for_stop();
   void on_space_step(io::Op& op);
   bool find_room_elsewhere(SpaceStage stage, int error);
   void on_primed(io::WholeWrite& write);
@@ -127,6 +131,7 @@ class SegmentKeeper : public PrimerHook {
   log::Segment* flush_segment_ = nullptr;
   uint64_t flush_end_ = 0;
   bool stopping_ = false;  // and the end is not in the file yet
+  bool stopped_ = false;   // or soon will be
 
   io::Op seal_op_;
   log::SegmentSealer sealer_;

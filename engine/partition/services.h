@@ -6,6 +6,7 @@
 
 #include "engine/journal/journal.h"
 #include "engine/log/buffer_pool.h"
+#include "engine/log/segment_pool.h"
 #include "engine/log/segment_remover.h"
 #include "engine/partition/metrics.h"
 #include "engine/partition/retention_clock.h"
@@ -32,6 +33,7 @@ struct Services {
   log::BufferPool& pool;
   TailCache& tail_cache;
   Metrics& metrics;
+  log::SegmentPool& segment_pool;
   log::SegmentRemover& remover;
   RetentionClock& retention_clock;
   SegmentPrimer& primer;

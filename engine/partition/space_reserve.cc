@@ -21,10 +21,11 @@ constexpr int64_t kLookAgain_ns = 300_ms;
 }  // namespace
 
 SpaceReserve::SpaceReserve(io::CoreIo& core, const Config& config, Metrics& metrics,
-                           const std::string& directory)
+                           log::SegmentPool& pool, const std::string& directory)
     : core_(core),
       config_(config),
       metrics_(metrics),
+      pool_(pool),
       path_(fmt::format("{}/{}", directory, file_name(core.index.value()))) {
   op_.bind<&SpaceReserve::on_step>(*this);
   timer_.bind<&SpaceReserve::on_timer>(*this);
@@ -53,6 +54,7 @@ void SpaceReserve::on_no_room() {
 }
 
 void SpaceReserve::became_short() {
+  pool_.on_no_room();
   if (!timer_.armed()) core_.loop.timers().arm_after(timer_, kLookAgain_ns);
   if (short_) return;
   short_ = true;
@@ -64,6 +66,7 @@ void SpaceReserve::became_short() {
 }
 
 void SpaceReserve::give(io::Op& done) {
+  if (!pool_.empty()) return pool_.give(done);
   if (stage_ == Stage::closed || stage_ == Stage::closing || stopping_) {
     return core_.loop.post(done, -ENOSPC);
   }

@@ -13,6 +13,7 @@
 #include <deque>
 #include <string>
 
+#include "engine/log/segment_pool.h"
 #include "engine/partition/config.h"
 #include "engine/partition/metrics.h"
 #include "io/core_io.h"
@@ -25,7 +26,7 @@ class SpaceReserve {
   static constexpr uint64_t kStep = uint64_t{1} << 20;
 
   // `directory` is the data directory. Does nothing before start(): plenty(), and nothing to give.
-  SpaceReserve(io::CoreIo& core, const Config& config, Metrics& metrics,
+  SpaceReserve(io::CoreIo& core, const Config& config, Metrics& metrics, log::SegmentPool& pool,
                const std::string& directory);
   ~SpaceReserve();
   SpaceReserve(const SpaceReserve&) = delete;
@@ -45,8 +46,9 @@ class SpaceReserve {
   uint64_t held() const { return held_; }
   // Somebody found no space on the disk.
   void on_no_room();
-  // Gives kStep bytes back to the file system. `done`, not armed meanwhile, is posted with 0, or
-  // with -ENOSPC when there are none left; it must live until then.
+  // Gives kStep bytes back to the file system, or a file of the pool while that has any. `done`,
+  // not armed meanwhile, is posted with 0, or with -ENOSPC when there are none left; it must live
+  // until then.
   void give(io::Op& done);
 
  private:
@@ -65,6 +67,7 @@ class SpaceReserve {
   io::CoreIo& core_;
   const Config& config_;
   Metrics& metrics_;
+  log::SegmentPool& pool_;
   const std::string path_;
   io::Op op_;
   io::Timer timer_;

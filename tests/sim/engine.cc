@@ -48,6 +48,8 @@ broker::Config make_config(const Scenario& scenario) {
   config.partition.prime_quiet_ns = scenario.prime_quiet_us * 1'000;
   config.partition.prime_piece_bytes = 16 << 10;
   config.partition.reserve_bytes = scenario.reserve_bytes;
+  config.partition.pool_bytes = static_cast<int64_t>(scenario.pool_bytes);
+  config.partition.pool_file_bytes_min = io::kBlockSize;
   return config;
 }
 

@@ -117,6 +117,13 @@ void draw_priming(uint64_t seed, Scenario& s) {
   s.prime_quiet_us = static_cast<int64_t>(pick(random, 100, 1'000, 20'000));
 }
 
+// A file or two, so that the next segment gets what the last one was, or plenty.
+void draw_recycling(uint64_t seed, Scenario& s) {
+  RandomStream random(seed, "recycling");
+  if (random.chance(0.25)) return;
+  s.pool_bytes = pick(random, s.segment_bytes + (4 << 10), 4 * s.segment_bytes, 64 << 20);
+}
+
 // Half of a journal must hold what all partitions of a core may carry, as it does in the product
 // (Journal::reserve): a ring that is too small for its partitions stalls for good.
 void fit_journal(Scenario& s) {
@@ -150,6 +157,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_crashes(random, s);
   draw_retention(seed, s);
   draw_priming(seed, s);
+  draw_recycling(seed, s);
   s.reserve_bytes = static_cast<int64_t>(RandomStream(seed, "reserve").below(3)) << 20;
   // A stream of their own: what other seeds draw stays as it is.
   RandomStream transactions(seed, "transactions");
@@ -196,7 +204,7 @@ std::string to_string(const Scenario& s) {
       "segment_ms={} check_ms={} "
       "delete_delay_ms={} clean_ms={} tombstones_ms={} keyed={} transactors_compact={} "
       "prime_burst={} prime_quiet_us={} "
-      "reserve={}\n  faults: {}",
+      "reserve={} pool={}\n  faults: {}",
       s.mode == Mode::lite ? "lite" : "swarm", s.cores_min, s.cores_max, topics, s.plain_producers,
       s.idempotent_producers, s.consumers, s.committers, s.hostile_clients, s.transactors,
       s.group_members, s.batches_per_producer,
@@ -209,7 +217,7 @@ std::string to_string(const Scenario& s) {
       s.retention_check_ms,
       s.file_delete_delay_ms, s.cleaner_backoff_ms, s.delete_retention_ms, s.keyed_writers,
       s.transactors_compact, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,
-      io::sim::to_string(s.world.faults));
+      s.pool_bytes, io::sim::to_string(s.world.faults));
 }
 
 }  // namespace weir::simtest

@@ -75,6 +75,7 @@ struct Scenario {
   uint64_t prime_burst_bytes = 16 << 20;
   int64_t prime_quiet_us = 100'000;
   int64_t reserve_bytes = 0;      // of disk space
+  uint64_t pool_bytes = 0;        // of files to be recycled
   int32_t state_partitions = 2;
 
   std::vector<CrashPlan> crashes;

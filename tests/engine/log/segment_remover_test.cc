@@ -15,7 +15,10 @@ constexpr int64_t kSecond_ns = 1'000'000'000;
 
 class SegmentRemoverTest : public testing::Test {
  protected:
-  SegmentRemoverTest() { world.sim().disk().install_directory(LogWorld::kDirectory); }
+  SegmentRemoverTest() {
+    world.sim().disk().install_directory(LogWorld::kDirectory);
+    world.sim().disk().install_directory("/data/pool");
+  }
   void make(int64_t base_offset, uint64_t size) {
     for (const auto suffix : {kLogSuffix, kLedgerSuffix}) {
       const auto path = world.path(base_offset, suffix);
@@ -32,7 +35,8 @@ class SegmentRemoverTest : public testing::Test {
   }
   size_t files() { return world.sim().disk().files().size(); }
   LogWorld world;
-  SegmentRemover remover{world.core()};
+  SegmentPool pool{world.core(), "/data/pool", {.bytes_max = 1 << 20, .file_bytes_min = 4'096}};
+  SegmentRemover remover{world.core(), pool};
 };
 
 TEST_F(SegmentRemoverTest, files_go_in_their_time) {
@@ -53,7 +57,7 @@ TEST_F(SegmentRemoverTest, files_go_in_their_time) {
 }
 
 TEST_F(SegmentRemoverTest, a_large_file_goes_in_steps) {
-  constexpr uint64_t kSize = 3 * SegmentRemover::kStep + 1;
+  constexpr uint64_t kSize = 3 * FileCutter::kStep + 1;
   make(0, kSize);
   remove(0, kSize, 0);
   std::vector<uint64_t> seen;
@@ -66,21 +70,21 @@ TEST_F(SegmentRemoverTest, a_large_file_goes_in_steps) {
         return files() == 0 && remover.idle();
       },
       60 * kSecond_ns);
-  EXPECT_EQ(seen, (std::vector<uint64_t>{kSize, kSize - SegmentRemover::kStep,
-                                         kSize - 2 * SegmentRemover::kStep,
-                                         kSize - 3 * SegmentRemover::kStep, 0}));
+  EXPECT_EQ(seen, (std::vector<uint64_t>{kSize, kSize - FileCutter::kStep,
+                                         kSize - 2 * FileCutter::kStep,
+                                         kSize - 3 * FileCutter::kStep, 0}));
 }
 
 TEST_F(SegmentRemoverTest, what_is_not_there_holds_nobody_up) {
   make(10, 5'000);
-  remove(0, SegmentRemover::kStep * 2, 0);
+  remove(0, FileCutter::kStep * 2, 0);
   remove(10, 5'000, 0);
   world.sim().run_for(kSecond_ns);
   EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(SegmentRemoverTest, a_stop_ends_it_between_two_steps) {
-  constexpr uint64_t kSize = 20 * SegmentRemover::kStep;
+  constexpr uint64_t kSize = 20 * FileCutter::kStep;
   make(0, kSize);
   make(10, 5'000);
   remove(0, kSize, 0);

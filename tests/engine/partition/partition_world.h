@@ -76,6 +76,7 @@ class PartitionWorld {
     op_.bind<&PartitionWorld::on_done>(*this);
     world_.disk().install_directory("/data/topics");
     world_.disk().install_directory("/data/journal");
+    world_.disk().install_directory("/data/pool");
   }
   ~PartitionWorld() {
     if (!world_.crashed()) world_.crash(io::sim::CrashKind::process_kill);
@@ -91,6 +92,7 @@ class PartitionWorld {
   Metrics& metrics() { return node_->metrics; }
   SpaceReserve& reserve() { return node_->reserve; }
   log::BufferPool& pool() { return node_->pool; }
+  log::SegmentPool& segment_pool() { return node_->segment_pool; }
   const Recovery::Stats& recovery_stats() const { return stats_; }
   // Every file and its bytes, as on the medium.
   using Files = std::map<std::string, std::vector<std::byte>>;
@@ -255,17 +257,23 @@ class PartitionWorld {
         : journal(world.world_.core(0), world.options_.journal),
           pool(world.options_.buffers_kept),
           tail_cache{.budget_bytes = world.options_.partition.tail_cache_bytes, .by_age = {}},
-          remover(world.world_.core(0)),
+          segment_pool(world.world_.core(0), "/data/pool",
+                       {.bytes_max = static_cast<uint64_t>(world.options_.partition.pool_bytes),
+                        .file_bytes_min = world.options_.partition.pool_file_bytes_min}),
+          remover(world.world_.core(0), segment_pool),
           retention_clock(world.world_.core(0).clock),
           primer(world.world_.core(0), journal, world.options_.partition, metrics),
-          reserve(world.world_.core(0), world.options_.partition, metrics, "/data"),
-          services{world.world_.core(0), journal, pool, tail_cache, metrics, remover,
+          reserve(world.world_.core(0), world.options_.partition, metrics, segment_pool, "/data"),
+          services{world.world_.core(0), journal, pool, tail_cache, metrics, segment_pool, remover,
                    retention_clock, primer, reserve, log::topics_directory("/data")},
-          table(services, world.options_.partition, "/data") {}
+          table(services, world.options_.partition, "/data") {
+      segment_pool.start();
+    }
     journal::Journal journal;
     log::BufferPool pool;
     TailCache tail_cache;
     Metrics metrics;
+    log::SegmentPool segment_pool;
     log::SegmentRemover remover;
     RetentionClock retention_clock;
     SegmentPrimer primer;

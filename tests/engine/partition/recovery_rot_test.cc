@@ -54,7 +54,42 @@ class RecoveryRot : public testing::Test {
     ADD_FAILURE() << "no record " << sequence;
     return 0;
   }
+  void overwrite(const std::string& path, uint64_t position, std::span<const std::byte> bytes) {
+    io::Op op;
+    struct Nothing {
+      void on_done(io::Op&) {}
+    } nothing;
+    op.bind<&Nothing::on_done>(nothing);
+    io::CoreIo& core = world.sim().core(0);
+    core.disk.open(op, path.c_str(), {});
+    core.loop.run_until(op);
+    const io::FileId file(op.result());
+    const io::Slice slice{bytes.data(), bytes.size()};
+    core.disk.write(op, file, std::span(&slice, 1), position, io::Durability::on_completion);
+    core.loop.run_until(op);
+    ASSERT_EQ(op.result(), static_cast<int32_t>(bytes.size()));
+    core.disk.close(op, file);
+    core.loop.run_until(op);
+  }
   std::string journal() const { return world.journal_path(world.generation()); }
+
+  // In the segment's file, where the batch with this offset will be; all are of one size.
+  void leave_foreign_batch(int64_t offset) {
+    std::vector<std::byte> foreign(batches[0].begin(), batches[0].end());
+    foreign[foreign.size() - 2] ^= std::byte{1};
+    log::set_base_offset(foreign, model::Offset(offset));
+    log::set_leader_epoch(foreign, 1);
+    base::store_be(foreign.data() + log::batch_position::kCrc,
+                   log::BatchView(foreign).computed_crc());
+    overwrite(world.segment_path(0, log::kLogSuffix),
+              static_cast<uint64_t>(offset) * foreign.size(), foreign);
+  }
+  // Header, table and payload.
+  void lose_record(uint64_t sequence) {
+    const uint64_t position = record_position(sequence);
+    world.sim().disk().corrupt(journal(), position + 60, std::byte{1});
+    world.sim().disk().corrupt(journal(), position + 1'000, std::byte{1});
+  }
 
   // Offsets in `lost` answer 56; all others give their batch.
   void check(std::vector<int64_t> lost) {
@@ -100,6 +135,28 @@ TEST_F(RecoveryRot, a_journal_record_that_is_gone_costs_its_offsets) {
   prove_and_kill();
   ASSERT_TRUE(world.start()) << world.failure();
   ASSERT_NO_FATAL_FAILURE(check({2}));
+}
+
+// The file had a life before: another log's sound batch stands where the lost record's would be.
+TEST_F(RecoveryRot, what_an_earlier_life_left_does_not_stand_in_for_a_lost_record) {
+  ASSERT_NO_FATAL_FAILURE(fill(6, 3'000));
+  prove_and_kill();
+  ASSERT_NO_FATAL_FAILURE(leave_foreign_batch(2));
+  lose_record(3);
+  ASSERT_TRUE(world.start()) << world.failure();
+  ASSERT_NO_FATAL_FAILURE(check({2}));
+  ASSERT_NO_FATAL_FAILURE(check_goes_on());
+}
+
+TEST_F(RecoveryRot, nor_where_nobody_knows_what_was_lost) {
+  ASSERT_NO_FATAL_FAILURE(fill(6, 3'000));
+  prove_and_kill();
+  ASSERT_NO_FATAL_FAILURE(leave_foreign_batch(2));
+  lose_record(3);
+  lose_record(4);
+  ASSERT_TRUE(world.start()) << world.failure();
+  ASSERT_NO_FATAL_FAILURE(check({2, 3}));
+  ASSERT_NO_FATAL_FAILURE(check_goes_on());
 }
 
 TEST_F(RecoveryRot, a_damaged_table_costs_nothing) {
@@ -236,21 +293,7 @@ TEST_F(RecoveryRot, a_snapshot_ahead_of_the_log_is_not_believed) {
   const auto path = world.directory() + "/producers.snapshot";
   ASSERT_TRUE(world.sim().disk().exists(path));
   ProducerState state;
-  const auto bytes = state.encode(model::Offset(1'000'000), {});
-  io::Op op;
-  struct Nothing {
-    void on_done(io::Op&) {}
-  } nothing;
-  op.bind<&Nothing::on_done>(nothing);
-  io::CoreIo& core = world.sim().core(0);
-  core.disk.open(op, path.c_str(), {});
-  core.loop.run_until(op);
-  const io::FileId file(op.result());
-  const io::Slice slice{bytes.data(), bytes.size()};
-  core.disk.write(op, file, std::span(&slice, 1), 0, io::Durability::on_completion);
-  core.loop.run_until(op);
-  core.disk.close(op, file);
-  core.loop.run_until(op);
+  overwrite(path, 0, state.encode(model::Offset(1'000'000), {}));
   ASSERT_TRUE(world.start()) << world.failure();
   ASSERT_NO_FATAL_FAILURE(check({}));
   ASSERT_NO_FATAL_FAILURE(check_goes_on());

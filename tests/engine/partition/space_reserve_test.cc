@@ -23,7 +23,7 @@ constexpr const char* kFile = "/data/reserve.core-0";
 
 class SpaceReserveTest : public testing::Test {
  protected:
-  SpaceReserveTest() : reserve(world.core(0), config, metrics, "/data") {
+  SpaceReserveTest() : reserve(world.core(0), config, metrics, pool, "/data") {
     base::set_log_level(base::LogLevel::off);
     world.disk().install_directory("/data");
     config.reserve_bytes = kReserve;
@@ -57,6 +57,7 @@ class SpaceReserveTest : public testing::Test {
   io::sim::SimWorld world{1, {}};
   Config config;
   Metrics metrics;
+  log::SegmentPool pool{world.core(0), "/data/pool", {}};
   SpaceReserve reserve;
   io::Op op;
   bool done = false;
