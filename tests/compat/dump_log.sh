@@ -52,18 +52,21 @@ for _ in 1 2 3 4; do
   records 1 100 | kcat -b "$bootstrap" -P -t state -K:
   sleep 0.1
 done
+cleaned() { find "$work/data/topics" -path '*state-0*' -name '*.*.*.*.log' | sort | tail -1; }
 for _ in $(seq 600); do
-  cleaned=$(find "$work/data/topics" -path '*state-0*' -name '*.*.*.*.log' | sort | tail -1)
-  [ -z "$cleaned" ] || break
+  [ -z "$(cleaned)" ] || break
   sleep 0.1
 done
-[ -n "${cleaned:-}" ] || die "nothing was compacted within a minute"
+[ -n "$(cleaned)" ] || die "nothing was compacted within a minute"
 kill_broker
 
 # Partitions have a record each that was not counted: it only rolls the segment before it.
 start_broker
 for partition in 0 1; do echo "end:end" | kcat -b "$bootstrap" -P -t events -K: -p "$partition"; done
 echo "end:end" | kcat -b "$bootstrap" -P -t transactions -K: -p 0
+kill_broker
+# Sealing goes on behind a roll; a start finishes what the kill cut short.
+start_broker
 kill_broker
 
 dump "$(sealed events)" >"$work/events" || die "$(tail -5 "$work/events")"
@@ -76,7 +79,8 @@ dump "$(sealed transactions)" >"$work/markers" || die "$(tail -5 "$work/markers"
 expect "complaints about transactions" 0 "$(complaints "$work/markers")"
 expect "markers it reads" "COMMIT ABORT" \
   "$(grep -oE 'endTxnMarker: (COMMIT|ABORT)' "$work/markers" | awk '{ print $2 }' | xargs)"
-dump "$cleaned" >"$work/cleaned" || die "$(tail -5 "$work/cleaned")"
+# Asked for now: later passes and the start have replaced earlier ones.
+dump "$(cleaned)" >"$work/cleaned" || die "$(tail -5 "$work/cleaned")"
 # Gaps are what compaction leaves, with Kafka's own segments, too.
 expect "complaints about a compacted segment" 0 \
   "$(grep -ciE 'isvalid: false|invalid bytes|corrupt|exception' "$work/cleaned" || true)"
