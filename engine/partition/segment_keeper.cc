@@ -384,8 +384,8 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
   const int32_t result = op.result();
   // Derived data: without it recovery reads more, nothing is lost.
   if (result < 0) {
-    if (lacks_resource(-result)) services_.segment_pool.on_no_room();
-    snapshot_failed_ = true;
+    snapshot_failed_ = lacks_resource(-result);
+    if (snapshot_failed_) services_.segment_pool.on_no_room();
     return checkpoint_over();
   }
   switch (checkpoint_stage_) {
@@ -426,7 +426,7 @@ void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
     // On a full disk recovery reads more; half a snapshot must not replace a whole one.
     if (checkpoint_stage_ == CheckpointStage::writing_snapshot) {
       snapshot_bytes_.clear();
-      snapshot_failed_ = true;
+      snapshot_failed_ = lacks_resource(write.error());
     }
     if (!lacks_resource(write.error())) owner_.on_keeper_failed(write.error());
     else services_.segment_pool.on_no_room();

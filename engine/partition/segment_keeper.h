@@ -145,7 +145,7 @@ class SegmentKeeper : public PrimerHook {
   std::vector<std::byte> snapshot_bytes_;
   model::Offset snapshot_offset_;  // what the snapshot reflects; written once that is durable
   model::Offset snapshotted_ = model::kNoOffset;  // what the last one in place reflects
-  bool snapshot_failed_ = false;                  // the last attempt
+  bool snapshot_failed_ = false;                  // the last attempt, for want of room
   bool snapshot_outdated_ = false;                // the one under way
   size_t checkpoint_groups_ = 0;
   log::Segment* checkpoint_segment_ = nullptr;
