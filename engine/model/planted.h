@@ -27,6 +27,7 @@ enum class Bug : uint8_t {
   compaction_drops_newest,
   tombstone_before_horizon,
   cleaned_segment_before_directory_sync,
+  recycled_while_read,
 };
 
 struct NamedBug {
@@ -52,6 +53,7 @@ inline constexpr NamedBug kBugs[] = {
     {"compaction_drops_newest", Bug::compaction_drops_newest},
     {"tombstone_before_horizon", Bug::tombstone_before_horizon},
     {"cleaned_segment_before_directory_sync", Bug::cleaned_segment_before_directory_sync},
+    {"recycled_while_read", Bug::recycled_while_read},
 };
 
 #ifdef WEIR_PLANTED_BUGS
