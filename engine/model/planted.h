@@ -44,6 +44,7 @@ enum class Bug : uint8_t {
   no_room_leaves_half_file,
   producer_epoch_not_durable,
   group_epoch_not_durable,
+  recycled_while_read,
 };
 
 struct NamedBug {
@@ -84,6 +85,7 @@ inline constexpr NamedBug kBugs[] = {
     {"no_room_leaves_half_file", Bug::no_room_leaves_half_file},
     {"producer_epoch_not_durable", Bug::producer_epoch_not_durable},
     {"group_epoch_not_durable", Bug::group_epoch_not_durable},
+    {"recycled_while_read", Bug::recycled_while_read},
 };
 
 #ifdef WEIR_PLANTED_BUGS

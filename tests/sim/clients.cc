@@ -9,6 +9,10 @@ bool is_passing(int error) {
   return error == codes::kUnknownTopicOrPartition || error == codes::kLeaderNotAvailable ||
          error == codes::kNotLeader || error == codes::kStorageError;
 }
+// Else what can be fetched can be read.
+bool may_meet_damage(const Context& context) {
+  return context.scenario.rot || context.scenario.disk_errors;
+}
 bool is_coordinator_busy(int error) {
   return error == codes::kCoordinatorLoading || error == codes::kCoordinatorNotAvailable ||
          error == codes::kNotCoordinator || error == codes::kRequestTimedOut ||
@@ -56,7 +60,8 @@ void Consumer::on_response(int32_t, Api api, Reader& body) {
       continue;
     }
     if (result.error != codes::kNone) {
-      if (!is_passing(result.error)) {
+      const bool damage = result.error == codes::kStorageError && !may_meet_damage(context_);
+      if (!is_passing(result.error) || damage) {
         fail(fmt::format("fetch of {} at {}: error {}", to_string(where), positions_[where],
                          result.error));
       }
