@@ -142,6 +142,7 @@ bool SimWorld::step() {
                       : CrashKind::process_kill;
   }
   crash_if_due();
+  if (observer_ != nullptr) observer_->on_step();
   return true;
 }
 

@@ -44,6 +44,13 @@ struct SimOptions {
   bool lock_forgets_landing = false;
 };
 
+// Called behind every event, those too that happen while straight-line code of the engine waits.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void on_step() = 0;
+};
+
 class SimWorld;
 
 class SimPlatform : public Platform {
@@ -77,6 +84,8 @@ class SimWorld : private EventTarget, private SimLoopHost, private CrashListener
   // Every loop was stopped and on_core_stop() ran.
   bool stopped() const { return stopped_cores_ == cores_.size(); }
 
+  // `observer` outlives the world, or is taken back with null. It may cut the power.
+  void observe(StepObserver* observer) { observer_ = observer; }
   // Runs one event. False when nothing is left to happen. Goes on in a dead world: clients and
   // landing writes live in it.
   bool step();
@@ -147,6 +156,7 @@ class SimWorld : private EventTarget, private SimLoopHost, private CrashListener
   SimPlatform platform_;
   std::vector<std::unique_ptr<Core>> cores_;
   Platform::CoreMain* main_ = nullptr;
+  StepObserver* observer_ = nullptr;
   size_t stopped_cores_ = 0;
   uint32_t incarnation_ = 0;
   uint64_t crash_event_ = UINT64_MAX;

@@ -1,7 +1,8 @@
 #pragma once
 // The bounded-exhaustive mode (RELIABILITY 3.6): every workload of at most N operations, a power
 // cut at every I/O event of it, and every state of the disk that the cut can leave, started,
-// checked as after any other crash; and in each such start a second cut at every I/O event.
+// checked as after any other crash; and in each such start second cuts, at one in sixteen of its
+// I/O events, other ones in every state.
 //
 //   sim --exhaustive N              all of it; --jobs J spreads first operations over processes
 //   sim --exhaustive N --planted B  the bug must be found

@@ -16,9 +16,11 @@ using io::sim::LooseEnds;
 using Picks = std::vector<uint32_t>;
 
 constexpr uint64_t kSeed = 1;
+constexpr const char* kNoSuchCut = "no such cut: another build, or another workload";
 // All outcomes of so many are looked at: 8 sectors that are old or new.
 constexpr uint64_t kOutcomesMax = 256;
 constexpr uint64_t kOutcomesMaxSecond = 8;
+constexpr uint64_t kSecondPointsShare = 16;  // one in so many
 
 // One core, few partitions, a journal of a few records: a start of few events.
 Scenario small_scenario() {
@@ -135,9 +137,11 @@ Explorer::Explorer(Exploration& result, StateSet* seen, bool verbose)
       world_(kSeed, scenario_.world), context_{scenario_, world_, findings_, model_} {
   context_.verbose = verbose;
   context_.paused = false;
+  world_.observe(this);
 }
 
 Explorer::~Explorer() {
+  world_.observe(nullptr);
   send_away_clients();
   if (!world_.crashed()) world_.crash(io::sim::CrashKind::process_kill);
 }
@@ -151,7 +155,6 @@ void Explorer::note_where() {
 template <class Predicate>
 bool Explorer::run_until(const char* what, Predicate predicate) {
   const auto over = [&] {
-    crash_point();
     return findings_.any() || world_.crashed() || engine_->failed() || predicate();
   };
   const bool ended = world_.run_until(over, kPatienceNs);
@@ -218,13 +221,13 @@ bool Explorer::perform(Operation operation) {
 
 // After every event: where the disk did something, or a promise was made, a cut may show something
 // that it did not before.
-void Explorer::crash_point() {
+void Explorer::on_step() {
   if (replayed_ != nullptr && path_.cuts.size() < replayed_->cuts.size()) {
     const Cut& next = replayed_->cuts[path_.cuts.size()];
     if (world_.event_count() == next.event && !world_.crashed()) {
       const LooseEnds ends = world_.disk().loose_ends();
       if (ends.outcomes().size() == next.picks.size()) return cut(ends, next.picks);
-      findings_.report("no such cut: another build, or another workload");
+      findings_.report(kNoSuchCut);
     }
   }
   if (level_ == Level::none || world_.crashed() || findings_.any()) return;
@@ -232,23 +235,41 @@ void Explorer::crash_point() {
   if (world_.disk().io_events() == last_io_ && told == last_told_) return;
   last_io_ = world_.disk().io_events();
   last_told_ = told;
-  ++result_.crash_points;
   const bool second = level_ == Level::second;
+  if (second && !is_second_point()) return;
+  ++result_.crash_points;
   const LooseEnds ends = world_.disk().loose_ends();
   for (const Picks& picks : ways(ends.outcomes(), second ? kOutcomesMaxSecond : kOutcomesMax)) {
-    ++result_.outcomes;
-    const uint64_t image = world_.disk().hash_as(ends, picks);
-    if (second && seen_->contains(key_of(image, told, false))) continue;
-    if (!seen_->insert(key_of(image, told, second))) continue;
-    ++result_.states;
-    const bool passed = in_a_process([&] {
-      cut(ends, picks);
-      judge();
-    });
-    if (passed) continue;
-    findings_.report("in another process");  // this one ends, too
-    return;
+    look_at(ends, picks, told);
+    if (world_.crashed() || findings_.any()) return;
   }
+}
+
+// Second cuts at all events would be most of the work: each start has a share of its events, and
+// starts that differ have different ones.
+bool Explorer::is_second_point() const {
+  const uint64_t point = first_key_ ^ (world_.event_count() * 0x9E3779B97F4A7C15ull);
+  return ((point * 0xBF58476D1CE4E5B9ull) >> 32) % kSecondPointsShare == 0;
+}
+
+// A new state gets a process. That one returns with a dead world, so that straight-line code of
+// the engine unwinds as after every crash; in_a_process() judges when all has returned.
+void Explorer::look_at(const LooseEnds& ends, const Picks& picks, uint64_t told) {
+  ++result_.outcomes;
+  const bool second = level_ == Level::second;
+  const uint64_t image = world_.disk().hash_as(ends, picks);
+  if (second && seen_->contains(key_of(image, told, false))) return;
+  if (!seen_->insert(key_of(image, told, second))) return;
+  ++result_.states;
+  std::fflush(nullptr);
+  const pid_t child = ::fork();
+  ASSERT(child >= 0);
+  if (child == 0) {
+    if (!second) first_key_ = key_of(image, told, false);
+    level_ = Level::none;
+    return cut(ends, picks);
+  }
+  if (!passed(child)) findings_.report("in another process");  // this one ends, too
 }
 
 void Explorer::cut(const LooseEnds& ends, const Picks& picks) {
@@ -278,6 +299,7 @@ bool Explorer::in_a_process(Function function) {
   ASSERT(child >= 0);
   if (child == 0) {
     function();
+    while (world_.crashed() && !findings_.any()) judge();
     if (findings_.any() && !result_.any_finding) {
       result_.any_finding = true;
       const std::string& finding = findings_.first();
@@ -285,6 +307,10 @@ bool Explorer::in_a_process(Function function) {
     }
     ::_exit(findings_.any() ? 1 : 0);
   }
+  return passed(child);
+}
+
+bool Explorer::passed(int child) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (!WIFEXITED(status) && !result_.any_finding) {
@@ -308,7 +334,7 @@ void Explorer::explore(std::optional<Operation> first, size_t operations_max) {
   }
   in_a_process([&] {
     set_up();
-    if (findings_.any() || !operator_->applies(*first)) return;
+    if (findings_.any() || world_.crashed() || !operator_->applies(*first)) return;
     level_ = Level::first;
     if (!perform(*first)) return;
     ++result_.workloads;
@@ -338,6 +364,7 @@ std::string Explorer::replay(const Workload& workload) {
     perform(operation);
   }
   while (world_.crashed() && !findings_.any()) judge();
+  if (!findings_.any() && path_.cuts.size() < workload.cuts.size()) return kNoSuchCut;
   return findings_.first();
 }
 

@@ -37,15 +37,15 @@ struct Exploration {
   uint64_t outcomes = 0;      // of all those cuts
   uint64_t states = 0;        // different ones, each started and checked
   bool any_finding = false;
-  char finding[512] = {};     // and where
-  char where[512] = {};
+  char finding[1024] = {};    // and where
+  char where[4096] = {};
 };
 
-class Explorer {
+class Explorer : private io::sim::StepObserver {
  public:
   // Both outlive it. `seen` null: nothing is explored, replay() only.
   Explorer(Exploration& result, StateSet* seen, bool verbose);
-  ~Explorer();
+  ~Explorer() override;
 
   // Everything that begins with `first`; nothing: the first start and the set-up themselves.
   // Returns at the first finding.
@@ -63,11 +63,14 @@ class Explorer {
   void explore_behind(size_t operations_left);
   template <class Predicate>
   bool run_until(const char* what, Predicate predicate);
-  void crash_point();
+  void on_step() override;  // where the power may be cut
+  bool is_second_point() const;
+  void look_at(const io::sim::LooseEnds& ends, const std::vector<uint32_t>& picks, uint64_t told);
   void cut(const io::sim::LooseEnds& ends, const std::vector<uint32_t>& picks);
-  void judge();  // starts over the disk as the cut left it, checks, to the end
+  void judge();  // after a cut: starts over the disk as the cut left it, checks, to the end
   template <class Function>
   bool in_a_process(Function function);
+  bool passed(int child);  // waits for the process
   void note_where();  // for whoever finds this process dead
 
   Exploration& result_;
@@ -87,6 +90,7 @@ class Explorer {
   Level level_ = Level::none;
   uint64_t last_io_ = 0;   // events of the disk at the last crash point
   uint64_t last_told_ = 0;
+  uint64_t first_key_ = 0;  // of the state that the first cut left
   uint32_t starts_ = 0;
 };
 
