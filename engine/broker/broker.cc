@@ -49,6 +49,21 @@ std::string absolute_path(const std::string& path) {
   return failure ? path : absolute.lexically_normal().string();
 }
 
+// core-<n>.<generation>.journal; whatever else lies beside them is somebody's.
+bool is_journal(std::string_view name) {
+  constexpr std::string_view kBegin = "core-";
+  constexpr std::string_view kEnd = ".journal";
+  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
+  const std::string_view numbers = name.substr(kBegin.size(), name.size() - kBegin.size() -
+                                                                  kEnd.size());
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  const size_t dot = numbers.find('.');
+  return dot != std::string_view::npos && is_number(numbers.substr(0, dot)) &&
+         is_number(numbers.substr(dot + 1));
+}
+
 void remove_file(io::CoreIo& core, const std::string& path) {
   Waiter waiter;
   core.disk.remove(waiter.op, path.c_str());
@@ -179,9 +194,17 @@ base::Status Broker::recover(io::CoreIo& core) {
   partition::Recovery recovery(core, known);
   const auto generation = static_cast<uint64_t>(meta_.journal_generation);
   for (int32_t i = 0; i < meta_.journal_core_count; ++i) {
-    CHECK_OK(recovery.replay(journal_path(static_cast<uint16_t>(i), generation), generation));
+    const auto path = journal_path(static_cast<uint16_t>(i), generation);
+    CHECK_OK(recovery.replay(path, generation, static_cast<uint32_t>(i)));
   }
   TRY(auto found, recovery.finish());
+  if (recovery.newest_incarnation() > meta_.incarnation.value()) {
+    return base::error(0, fmt::format("{} was written in start {} of this directory, but meta.json "
+                                      "knows of {}: files of different ages were mixed. Restore "
+                                      "all of them from one copy",
+                                      recovery.newest_file(), recovery.newest_incarnation(),
+                                      meta_.incarnation.value()));
+  }
   for (auto& [key, recovered] : found) {
     const io::CoreIndex home =
         catalog.home_core(*catalog.find(key.topic), key.index);
@@ -271,7 +294,7 @@ void Broker::remove_leftovers(io::CoreIo& core) {
   if (const auto entries = core.disk.list(directory)) {
     const std::string mine = fmt::format(".{}.journal", data_.journal_generation);
     for (const auto& entry : *entries) {
-      if (entry.name.ends_with(".journal") && !entry.name.ends_with(mine)) {
+      if (is_journal(entry.name) && !entry.name.ends_with(mine)) {
         remove_file(core, directory + "/" + entry.name);
       }
     }

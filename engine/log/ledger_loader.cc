@@ -176,6 +176,16 @@ bool LedgerLoader::quarantine(uint64_t from) {
   return true;
 }
 
+// What lies between the last batch here and the next segment was acknowledged, and is in no file: a
+// segment is missing, or this one was cut short.
+void LedgerLoader::mark_missing() {
+  if (segment_->gathered_offset <= ledger_.next_offset()) return;
+  base::log_error("log", "missing records directory={} segment={} offsets={}..{}", directory_,
+                  segment_->base_offset.value(), ledger_.next_offset().value(),
+                  segment_->gathered_offset.value() - 1);
+  ledger_.append_quarantined(segment_->gathered_offset, 0, 0);
+}
+
 void LedgerLoader::finish(int32_t result) {
   stage_ = Stage::idle;
   if (result == 0 && ledger_.next_offset() < segment_->gathered_offset) {
@@ -185,6 +195,7 @@ void LedgerLoader::finish(int32_t result) {
     ledger_.append_quarantined(segment_->gathered_offset, 0, 0);
   }
   if (result == 0 && !segment_->ledger_loaded) {
+    mark_missing();
     segment_->ledger = std::move(ledger_);
     segment_->ledger_loaded = true;
   }

@@ -42,6 +42,7 @@ class LedgerLoader {
   void read_more();
   void walk();
   bool quarantine(uint64_t from);
+  void mark_missing();
   void finish(int32_t result);
 
   io::Disk& disk_;

@@ -34,7 +34,8 @@ Expired find_expired(const Log& log, const RetentionRules& rules, const Retentio
   for (size_t i = 0; i < segments.size(); ++i) {
     const Segment& segment = *segments[i];
     const bool active = i + 1 == segments.size();
-    if (segment.end == 0 || segment.committed < segment.end) break;
+    // Sealed and empty: it stands for a file that is missing.
+    if ((segment.end == 0 && !segment.sealed) || segment.committed < segment.end) break;
     const model::Offset next = active ? log.end_offset() : segments[i + 1]->base_offset;
     bool goes = next <= log.start_offset();
     if (!goes && rules.size_bytes_max >= 0) {

@@ -49,6 +49,7 @@ void Partition::restore(Recovered recovered) {
     segment->written = segment->submitted = found.end;
     segment->allocated = found.allocated;
     segment->sealed = found.sealed;
+    segment->damaged = found.sealed && found.end == 0;  // a file that is missing
     segment->ledger_loaded = found.ledger_loaded;
     segment->ledger = std::move(found.ledger);
     segment->created = now;

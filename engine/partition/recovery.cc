@@ -50,9 +50,15 @@ void Recovery::close(io::FileId file) {
   wait(waiter.op);
 }
 
-base::Status Recovery::replay(const std::string& journal_path, uint64_t generation) {
+base::Status Recovery::replay(const std::string& journal_path, uint64_t generation,
+                              uint32_t core) {
   TRY(journal::Replay replay,
       journal::replay_journal(core_.loop, core_.disk, journal_path, generation));
+  if (replay.superblock.core != core) {
+    return base::error(EINVAL, fmt::format("journal {}: it is that of core {}; restore the file "
+                                           "from a copy of the data directory",
+                                           journal_path, replay.superblock.core));
+  }
   stats_.damaged_records += replay.damaged_records;
   stats_.damaged_entries += replay.damaged_entries;
   stats_.dropped_records += replay.dropped_records;
@@ -246,12 +252,7 @@ base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::Partitio
   const bool goes_on = std::ranges::binary_search(found.segments, log_end, {},
                                                   &log::SegmentName::base_offset);
   const bool rolled = images.back().end() > 0 && goes_on;
-  std::erase_if(found.segments, [&](const log::SegmentName& name) {
-    const bool behind = name.base_offset > images.back().base_offset;
-    if (!behind || name.base_offset == log_end) return false;
-    remove_segment(directory, name);
-    return true;
-  });
+  CHECK_OK(remove_behind(directory, found, images.back()));
   if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
   // What was compacted since is in its files as it is to be.
   const model::Offset cleaned_end = found.cleaned_end();
@@ -355,6 +356,25 @@ base::Status Recovery::add_sealed(const std::string& directory, const Found& fou
   return {};
 }
 
+// The oldest files of a log are gone although its start never moved there: what was in them is
+// refused, not forgotten, until DeleteRecords or retention gives it up.
+void Recovery::add_missing(const std::string& directory, model::Offset from, Recovered& out) {
+  const RecoveredSegment& oldest = out.segments.front();
+  const model::Offset to = oldest.name.base_offset;
+  if (from >= to) return;
+  base::log_error("partition", "missing records directory={} offsets={}..{}: no file has them",
+                  directory, from.value(), to.value() - 1);
+  RecoveredSegment missing{.name = log::SegmentName(from),
+                           .sealed = true,
+                           .ledger_loaded = true,
+                           .unwritten_ms = oldest.unwritten_ms,
+                           .ledger = log::Ledger(from)};
+  missing.ledger.append_quarantined(to, 0, 0);
+  out.segments.insert(out.segments.begin(), std::move(missing));
+  out.log_start = from;
+  ++stats_.quarantined_groups;
+}
+
 base::Status Recovery::recover(Listed& listed, Recovered& out) {
   const std::string& directory = listed.directory;
   Found& found = listed.found;
@@ -393,6 +413,7 @@ base::Status Recovery::recover(Listed& listed, Recovered& out) {
     CHECK_OK(rebuild(directory, images[i], segment, producers_from, out, active));
     out.segments.push_back(std::move(segment));
   }
+  add_missing(directory, found.marked(), out);
   return {};
 }
 

@@ -39,10 +39,14 @@ class Recovery {
     uint64_t scanned_bytes = 0;   // of segments
   };
 
-  base::Status replay(const std::string& journal_path, uint64_t generation);
+  base::Status replay(const std::string& journal_path, uint64_t generation, uint32_t core);
   // After all journals. Every known partition with files is in the result.
   base::Result<std::map<model::PartitionKey, Recovered>> finish();
   const Stats& stats() const { return stats_; }
+  // The newest incarnation that wrote something, as far as files with a checksum of their own say,
+  // and one of these files. Greater than what meta.json knows: the files are of different ages.
+  int32_t newest_incarnation() const { return newest_incarnation_; }
+  const std::string& newest_file() const { return newest_file_; }
 
  private:
   // A range of acknowledged bytes that the journal lost.
@@ -108,12 +112,15 @@ class Recovery {
                               model::Offset& producers_from, Recovered& out);
   base::Status add_sealed(const std::string& directory, const Found& found, model::Offset end,
                           Recovered& out);
+  void add_missing(const std::string& directory, model::Offset from, Recovered& out);
   base::Status recover(Listed& listed, Recovered& out);
   base::Status sync_directory(const std::string& directory);
   base::Status sync_directories(const std::vector<Listed>& all);
+  void note_incarnation(int32_t incarnation, const std::string& file);
   void remove_file(const std::string& path);
   void remove_segment(const std::string& directory, const log::SegmentName& name);
   void remove_left_over(const std::string& directory, const Found& found);
+  base::Status remove_behind(const std::string& directory, Found& found, const Image& newest);
   void remove_empty(const std::string& directory, std::vector<log::SegmentName>& segments,
                     model::Offset sealed_end);
   base::Status read_snapshot(const std::string& directory, Recovered& out,
@@ -143,6 +150,8 @@ class Recovery {
   const KnownPartitions& known_;
   std::map<model::PartitionKey, Images> images_;
   Stats stats_;
+  int32_t newest_incarnation_ = -1;
+  std::string newest_file_;
 };
 
 }  // namespace weir::partition

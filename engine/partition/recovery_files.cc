@@ -86,6 +86,34 @@ void Recovery::remove_left_over(const std::string& directory, const Found& found
   for (const std::string& name : found.debris) remove_file(fmt::format("{}/{}", directory, name));
 }
 
+// A ledger speaks of acknowledged records only: where one does, it is the journal that is too old.
+base::Status Recovery::remove_behind(const std::string& directory, Found& found,
+                                     const Image& newest) {
+  const auto is_behind = [&](const log::SegmentName& name) {
+    return name.base_offset > newest.base_offset && name.base_offset != newest.next_offset;
+  };
+  for (const log::SegmentName& name : found.segments) {
+    const bool taken_for_empty = name.base_offset == newest.base_offset && newest.end() == 0;
+    if (!is_behind(name) && !taken_for_empty) continue;
+    RecoveredSegment segment{.name = name, .ledger = log::Ledger(name.base_offset)};
+    CHECK_OK(load_ledger(directory, segment, UINT64_MAX));
+    if (segment.ledger.groups().empty()) continue;
+    return base::error(0, fmt::format("{} has offsets {} to {}, but the journal ends at {}: files "
+                                      "of different ages were mixed. Restore all of them from one "
+                                      "copy",
+                                      log::segment_file(directory, name, log::kLogSuffix),
+                                      name.base_offset.value(),
+                                      segment.ledger.next_offset().value() - 1,
+                                      newest.next_offset.value()));
+  }
+  std::erase_if(found.segments, [&](const log::SegmentName& name) {
+    if (!is_behind(name)) return false;
+    remove_segment(directory, name);
+    return true;
+  });
+  return {};
+}
+
 // A sealed segment has at least one batch. An empty file was made on a full disk, which refused it
 // its blocks, and the power cut undid its removal.
 void Recovery::remove_empty(const std::string& directory, std::vector<log::SegmentName>& segments,
@@ -161,6 +189,7 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   }
   // Ahead of the log: it speaks of batches that were never acknowledged (L8). Behind it: what came
   // between is not known, and half a history refuses what comes next.
+  for (const log::EpochStart& epoch : epochs) note_incarnation(epoch.epoch, path);
   const bool ahead = next_offset > out.log_end &&
                      !model::planted(model::Bug::snapshot_newer_than_log);
   if (ahead || next_offset < producers_from) return {};
@@ -168,6 +197,12 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   out.epochs = std::move(epochs);
   producers_from = next_offset;
   return {};
+}
+
+void Recovery::note_incarnation(int32_t incarnation, const std::string& file) {
+  if (incarnation <= newest_incarnation_) return;
+  newest_incarnation_ = incarnation;
+  newest_file_ = file;
 }
 
 base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegment& segment,
@@ -191,6 +226,7 @@ base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegmen
        at += log::kLedgerEntrySize) {
     const auto group = log::Ledger::decode_entry(sound.subspan(at, log::kLedgerEntrySize));
     if (!group || group->end() > valid_end || !segment.ledger.restore(*group)) break;
+    note_incarnation(group->leader_epoch, path);
   }
   return {};
 }

@@ -61,9 +61,11 @@ base::Status Recovery::feed_sealed(const std::string& directory, RecoveredSegmen
   log::SegmentWalker walker(core_.loop, core_.disk, file, segment.end, {});
   walk(walker, image, segment, producers_from, out, segment.end);
   if (segment.ledger.next_offset() < next_offset) {
-    base::log_error("partition", "a segment ends too early file={} offsets={}..{}", path,
+    base::log_error("partition", "missing records directory={} segment={} offsets={}..{}",
+                    directory, segment.name.base_offset.value(),
                     segment.ledger.next_offset().value(), next_offset.value() - 1);
     segment.ledger.append_quarantined(next_offset, 0, 0);
+    ++stats_.quarantined_groups;
   }
   segment.ledger_loaded = true;
   close(file);

@@ -149,13 +149,14 @@ bool BrokerProcess::wait_ready() {
 }
 
 std::optional<int> BrokerProcess::wait_end(int timeout_ms) {
-  if (pid_ < 0) return std::nullopt;
+  if (pid_ < 0) return ended_;
   const auto give_up = Clock::now() + std::chrono::milliseconds(timeout_ms);
   while (true) {
     int status = 0;
     if (::waitpid(pid_, &status, WNOHANG) == pid_) {
       pid_ = -1;
-      return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+      ended_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+      return ended_;
     }
     if (Clock::now() >= give_up) return std::nullopt;
     std::this_thread::sleep_for(kPollInterval);

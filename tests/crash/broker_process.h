@@ -43,7 +43,8 @@ class BrokerProcess {
 
   // Until the log says that it is ready, for 60 s at most; false: it ended or is not ready.
   bool wait_ready();
-  // The exit code, or -signal; nothing: it still runs after so long.
+  // The exit code, or -signal, as often as it is asked; nothing: it still runs after so long, or
+  // was killed by kill().
   std::optional<int> wait_end(int timeout_ms);
   void send(int signal);
   // SIGKILL, and gone when this returns.
@@ -60,6 +61,7 @@ class BrokerProcess {
 
  private:
   pid_t pid_ = -1;  // -1: ended and waited for
+  std::optional<int> ended_;
   uint16_t port_ = 0;
   std::string log_path_;
 };

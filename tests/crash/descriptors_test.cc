@@ -88,6 +88,8 @@ TEST_F(Descriptors, NoneLeftForSegmentsIsNotTheEnd) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   WireConnection connection(broker_->port());
+  // Answered: accepted.
+  ASSERT_TRUE(connection.ask(Api::metadata, 4, metadata_request({}, false)));
   const auto acked = load.acked();
   const int64_t last = std::prev(acked.lower_bound({2, 0}))->first.second;
   allow(broker_->pid(), lowest_free_descriptor(broker_->pid()));

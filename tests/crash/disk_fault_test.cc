@@ -15,6 +15,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/crash/damage_audit.h"
 #include "tests/crash/disk_fixture.h"
 
 namespace weir::crashtest {
@@ -98,6 +99,39 @@ TEST_F(DiskFault, ASlowDiskLosesNothingWhenKilledWithWritesInFlight) {
   EXPECT_TRUE(load.finish()) << load.error() << broker->log();
   EXPECT_EQ(compare_all(*broker, load.acked()), "") << broker->log();
   broker->kill();
+  disk_->unmount();
+}
+
+// For a while the disk takes nothing and says that it did, in the middle of a load: what was lost
+// is refused, what is there is right; or the file system or the start refuses all of it.
+TEST_F(DiskFault, ADiskThatDropsWritesIsContained) {
+  ASSERT_TRUE(disk_->mount());
+  std::map<Load::Place, uint64_t> acked;
+  {
+    BrokerProcess broker(options());
+    ASSERT_TRUE(broker.wait_ready()) << broker.log();
+    Load load(broker.bootstrap(), kRate);
+    ASSERT_TRUE(load.wait_acked(2000)) << load.error() << broker.log();
+    disk_->set_faults({.drop_writes = true});
+    ASSERT_TRUE(load.wait_acked(load.acked_count() + 500)) << load.error() << broker.log();
+    disk_->set_faults({});
+    ASSERT_TRUE(load.wait_acked(load.acked_count() + 2000)) << load.error() << broker.log();
+    ASSERT_TRUE(load.finish()) << load.error() << broker.log();
+    broker.kill();
+    acked = load.acked();
+  }
+  disk_->unmount();
+  if (!disk_->mount()) return;  // its own metadata was among what was lost
+  BrokerProcess next(options());
+  if (!next.wait_ready()) {
+    EXPECT_EQ(next.wait_end(10'000), 1) << next.log();
+    EXPECT_GE(next.count_in_log("error broker:"), 1) << next.log();
+    return;
+  }
+  const Audit found = audit(next.port());
+  EXPECT_EQ(compare(acked, found), "") << next.log();
+  EXPECT_GT(found.refused.size(), 0u) << "nobody noticed";
+  next.kill();
   disk_->unmount();
 }
 

@@ -34,12 +34,6 @@ rd_kafka_t* make_client(rd_kafka_type_t type, const Settings& settings, void* op
   return client;
 }
 
-// The number of a record, if its content is what follows from it.
-bool parse_content(std::string_view value, uint64_t& id) {
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);
-  return error == std::errc() && end != value.data() && value == content(id);
-}
-
 rd_kafka_t* make_consumer(const std::string& bootstrap) {
   return make_client(RD_KAFKA_CONSUMER, {{"bootstrap.servers", bootstrap},
                                          {"group.id", "read-back"},
@@ -83,15 +77,14 @@ std::map<Load::Place, uint64_t> read_with(rd_kafka_t* consumer, const std::vecto
     rd_kafka_message_t* const message = rd_kafka_consumer_poll(consumer, 100);
     if (Clock::now() > give_up) fault = fmt::format("{} partitions cannot be read", ends.size());
     if (message == nullptr) continue;
-    uint64_t id = 0;
-    const std::string_view value(static_cast<const char*>(message->payload), message->len);
+    const auto id = number_of({static_cast<const char*>(message->payload), message->len});
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
       // Lost connections are librdkafka's to mend.
-    } else if (!parse_content(value, id)) {
+    } else if (!id) {
       fault = fmt::format("offset {} of partition {} holds no record of ours", message->offset,
                           message->partition);
     } else {
-      read[{message->partition, message->offset}] = id;
+      read[{message->partition, message->offset}] = *id;
       give_up = Clock::now() + patience;
       if (message->offset + 1 >= ends[message->partition]) ends.erase(message->partition);
     }
@@ -111,6 +104,13 @@ std::string content(uint64_t id) {
   std::string text = fmt::format("{}:", id);
   text.append(10 + id * 7919 % 1500, static_cast<char>('a' + id % 26));
   return text;
+}
+
+std::optional<uint64_t> number_of(std::string_view value) {
+  uint64_t id = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);
+  const bool ours = error == std::errc() && end != value.data() && value == content(id);
+  return ours ? std::optional(id) : std::nullopt;
 }
 
 Load::Load(const std::string& bootstrap, int records_per_ms, std::function<size_t()> moment)

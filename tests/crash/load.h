@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -23,6 +25,8 @@ inline const std::vector<std::string> kLoadSettings = {"--set", "num.partitions=
 
 // The content of record number `id`: its number, then bytes that follow from it.
 std::string content(uint64_t id);
+// The number of a record, if its content is what follows from it.
+std::optional<uint64_t> number_of(std::string_view value);
 
 class Load {
  public:

@@ -1,3 +1,4 @@
+#include "io/base/heap.h"
 #include "tests/crash/recorded_disk.h"
 
 #include <fcntl.h>
@@ -141,6 +142,7 @@ int RecordedDisk::write(const char* buffer, size_t size, uint64_t position) {
   lock.unlock();
   pause(faults.write_delay_ms);
   if (faults.fail_writes) return -EIO;
+  if (faults.drop_writes) return static_cast<int>(size);
   lock.lock();
   const auto bytes = std::as_bytes(std::span(buffer, size));
   image_.write(position, bytes);

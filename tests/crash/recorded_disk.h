@@ -29,6 +29,7 @@ std::string why_not();
 struct DiskFaults {
   bool fail_writes = false;
   bool fail_flushes = false;
+  bool drop_writes = false;  // and says that it wrote
   int write_delay_ms = 0;
   int flush_delay_ms = 0;
   std::optional<std::pair<uint64_t, uint64_t>> unreadable{};  // position, size

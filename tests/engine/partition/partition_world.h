@@ -164,7 +164,7 @@ class PartitionWorld {
     KnownPartitions known;
     for (int32_t i = 0; i < options_.partition_count; ++i) known.emplace(key_of(i), directory(i));
     Recovery recovery(world_.core(0), known);
-    base::Status status = recovery.replay(journal_path(generation_), generation_);
+    base::Status status = recovery.replay(journal_path(generation_), generation_, 0);
     if (status) {
       auto result = recovery.finish();
       if (result) found = *std::move(result);
