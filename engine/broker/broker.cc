@@ -198,13 +198,7 @@ base::Status Broker::recover(io::CoreIo& core) {
     CHECK_OK(recovery.replay(path, generation, static_cast<uint32_t>(i)));
   }
   TRY(auto found, recovery.finish());
-  if (recovery.newest_incarnation() > meta_.incarnation.value()) {
-    return base::error(0, fmt::format("{} was written in start {} of this directory, but meta.json "
-                                      "knows of {}: files of different ages were mixed. Restore "
-                                      "all of them from one copy",
-                                      recovery.newest_file(), recovery.newest_incarnation(),
-                                      meta_.incarnation.value()));
-  }
+  CHECK_OK(recovery.check_age(meta_.incarnation));
   for (auto& [key, recovered] : found) {
     const io::CoreIndex home =
         catalog.home_core(*catalog.find(key.topic), key.index);

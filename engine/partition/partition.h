@@ -117,7 +117,7 @@ class Partition final : public journal::Source,
   // was in the way of earlier deletions.
   void drop_until(model::Offset start);
   // Forgets producers that appended nothing for producer.id.expiration.ms.
-  void expire_producers(const log::RetentionTime& now);
+  void expire_producers(io::Instant now);
   const PartitionSettings& settings() const { return settings_; }
 
   // Compaction. What could be cleaned now: sealed segments of decided transactions, up to the first

@@ -10,6 +10,10 @@ namespace weir::partition {
 
 using model::ErrorCode;
 
+namespace {
+constexpr int64_t kMsInNs = 1'000'000;
+}  // namespace
+
 // Each segment gets its own share of the jitter, so that segments do not all roll at once.
 int64_t Partition::roll_age_ms() const {
   const int64_t jitter = std::min(settings_.segment_jitter_ms, settings_.segment_ms);
@@ -46,8 +50,8 @@ log::Expired Partition::find_expired(const log::RetentionRules& rules,
   return log::find_expired(log_, rules, now);
 }
 
-void Partition::expire_producers(const log::RetentionTime& now) {
-  if (!removed_) producers_.expire(now.wall_ms, config_.producer_expiration_ms);
+void Partition::expire_producers(io::Instant now) {
+  if (!removed_) producers_.expire(now, config_.producer_expiration_ms * kMsInNs);
 }
 
 void Partition::drop_until(model::Offset start) {

@@ -145,10 +145,22 @@ void ProducerState::refuse(const log::BatchView& batch, int64_t now_ms) {
   it->second.last_append_ms = now_ms;
 }
 
-size_t ProducerState::expire(int64_t now_ms, int64_t age_ms) {
-  return std::erase_if(entries_, [&](const auto& item) {
-    return !item.second.in_transaction() && now_ms - item.second.last_append_ms > age_ms;
-  });
+size_t ProducerState::expire(io::Instant now, int64_t age_ns) {
+  size_t count = 0;
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    ProducerEntry& entry = at->second;
+    const bool changed = entry.seen_append_ms != entry.last_append_ms ||
+                         entry.seen_data_offset != entry.last_data_offset;
+    if (changed || entry.in_transaction()) {
+      entry.seen_append_ms = entry.last_append_ms;
+      entry.seen_data_offset = entry.last_data_offset;
+      entry.unchanged_since = now;
+    }
+    const bool expired = now - entry.unchanged_since > age_ns;
+    at = expired ? entries_.erase(at) : std::next(at);
+    count += expired ? 1 : 0;
+  }
+  return count;
 }
 
 void ProducerState::limit(size_t count_max) {

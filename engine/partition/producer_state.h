@@ -17,6 +17,7 @@
 #include "engine/model/error_code.h"
 #include "engine/model/ids.h"
 #include "engine/partition/transaction_index.h"
+#include "io/clock.h"
 
 namespace weir::partition {
 
@@ -45,8 +46,7 @@ struct ProducerEntry {
   uint8_t batch_count = 0;
   // With no batch yet: what its first one must begin with.
   model::Sequence expected{0};
-  // wall clock of the last append: expiry goes by it, not by record times
-  int64_t last_append_ms = 0;
+  int64_t last_append_ms = 0;         // wall clock of the last append: not of its records
   int64_t last_timestamp = -1;        // of its last batch or marker
   int32_t coordinator_epoch = -1;     // of its last marker; -1: none
   model::Offset transaction_first_offset = model::kNoOffset;  // of the open one
@@ -56,6 +56,10 @@ struct ProducerEntry {
   // The newest that was ended here during this run: whatever of it is still under way comes too
   // late.
   uint64_t ended_transaction = 0;
+  // As expire() last saw it, and since when: no clock that jumps makes a producer older.
+  int64_t seen_append_ms = INT64_MIN;
+  model::Offset seen_data_offset = model::kNoOffset;
+  io::Instant unchanged_since{};
 
   bool is_known() const { return epoch.value() >= 0; }
   bool in_transaction() const { return transaction_first_offset != model::kNoOffset; }
@@ -90,8 +94,9 @@ class ProducerState {
   TransactionIndex& transactions() { return transactions_; }
   const TransactionIndex& transactions() const { return transactions_; }
 
-  // Forgets producers that appended nothing for `age_ms`; never one with an open transaction.
-  size_t expire(int64_t now_ms, int64_t age_ms);
+  // Forgets producers that appended nothing for `age_ns`, as far as repeated calls can see; never
+  // one with an open transaction.
+  size_t expire(io::Instant now, int64_t age_ns);
   // Keeps the table bounded: forgets the producer idle for longest when there are more than
   // `count_max`, but none with an open transaction.
   void limit(size_t count_max);

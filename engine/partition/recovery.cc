@@ -325,6 +325,21 @@ bool Recovery::feed_dead(const std::string& directory, Dead& dead, model::Offset
   return at == dead.next_offset;
 }
 
+// What only a journal has of it must stay readable until a snapshot reaches the log start: that
+// journal will be gone, and the next crash may come first. Without room the window against
+// duplicates shrinks to what a crash leaves.
+base::Status Recovery::keep_dead(const std::string& directory, Dead& dead) {
+  if (!dead.has_image || dead.image.tail.empty()) return {};
+  const auto path = log::segment_file(directory, dead.name, log::kLogSuffix);
+  TRY(const io::FileId file, open(path, false));
+  const uint64_t stop = base::round_up(dead.image.end(), io::kBlockSize);
+  dead.image.tail.resize(stop - dead.image.tail_begin);
+  const base::Status moved = move_to_segment(file, dead.image, stop);
+  close(file);
+  if (!moved && (moved.error().code == ENOSPC || moved.error().code == EDQUOT)) return {};
+  return moved;
+}
+
 // Producers as the snapshot has them, and as the batches behind it say that are below the log
 // start: the crash may have come before a snapshot that reaches the start. Where that history has a
 // hole, nothing that lies before it is believed.
@@ -334,7 +349,10 @@ base::Status Recovery::read_producers(const std::string& directory, std::vector<
   CHECK_OK(read_snapshot(directory, out, producers_from));
   for (Dead& one : dead) {
     if (one.next_offset <= producers_from) continue;
-    if (feed_dead(directory, one, producers_from, out)) continue;
+    if (feed_dead(directory, one, producers_from, out)) {
+      CHECK_OK(keep_dead(directory, one));
+      continue;
+    }
     out.producers = ProducerState();
     producers_from = one.next_offset;
   }

@@ -43,10 +43,9 @@ class Recovery {
   // After all journals. Every known partition with files is in the result.
   base::Result<std::map<model::PartitionKey, Recovered>> finish();
   const Stats& stats() const { return stats_; }
-  // The newest incarnation that wrote something, as far as files with a checksum of their own say,
-  // and one of these files. Greater than what meta.json knows: the files are of different ages.
-  int32_t newest_incarnation() const { return newest_incarnation_; }
-  const std::string& newest_file() const { return newest_file_; }
+  // After finish(): an error when a file with a checksum of its own was written in a later start
+  // than meta.json knows of. Files of different ages were mixed then.
+  base::Status check_age(model::Incarnation known) const;
 
  private:
   // A range of acknowledged bytes that the journal lost.
@@ -108,6 +107,7 @@ class Recovery {
   std::vector<Dead> take_dead(Found& found, std::vector<Image>& images);
   bool feed_dead(const std::string& directory, Dead& dead, model::Offset producers_from,
                  Recovered& out);
+  base::Status keep_dead(const std::string& directory, Dead& dead);
   base::Status read_producers(const std::string& directory, std::vector<Dead>& dead,
                               model::Offset& producers_from, Recovered& out);
   base::Status add_sealed(const std::string& directory, const Found& found, model::Offset end,

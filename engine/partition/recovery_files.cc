@@ -205,6 +205,14 @@ void Recovery::note_incarnation(int32_t incarnation, const std::string& file) {
   newest_file_ = file;
 }
 
+base::Status Recovery::check_age(model::Incarnation known) const {
+  if (newest_incarnation_ <= known.value()) return {};
+  return base::error(0, fmt::format("{} was written in start {} of this directory, but meta.json "
+                                    "knows of {}: files of different ages were mixed. Restore all "
+                                    "of them from one copy",
+                                    newest_file_, newest_incarnation_, known.value()));
+}
+
 base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegment& segment,
                                    uint64_t valid_end) {
   const auto path = log::segment_file(directory, segment.name, log::kLedgerSuffix);

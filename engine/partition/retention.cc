@@ -78,7 +78,7 @@ bool Retention::look_at(model::PartitionKey key) {
   if (!partition) return true;
   log::RetentionRules rules = partition->settings().retention;
   if (rounds_ == 0) rules.age_ms_max = -1;
-  else partition->expire_producers(now_);
+  partition->expire_producers(now_.instant);
   const log::Expired expired = partition->find_expired(rules, now_);
   if (expired.unknown != nullptr) {
     load(*partition, *expired.unknown);

@@ -18,12 +18,15 @@ using base::operator""_MiB;
 // What recovery may have to walk over per partition when the ledger or the snapshot lags behind.
 constexpr uint64_t kCheckpointInterval = 32_MiB;
 constexpr uint64_t kFlushMax = 4_MiB;
+constexpr int64_t kSnapshotAgain_ns = 1'000'000'000;
+
+bool lacks_room(int error) { return error == ENOSPC || error == EDQUOT; }
 
 }  // namespace
 
 bool lacks_resource(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
-         error == ENOMEM || error == EWOULDBLOCK;
+  return lacks_room(error) || error == EMFILE || error == ENFILE || error == ENOMEM ||
+         error == EWOULDBLOCK;
 }
 
 SegmentKeeper::SegmentKeeper(Services& services, log::Log& log, ProducerState& producers,
@@ -161,7 +164,7 @@ void SegmentKeeper::on_space_step(io::Op& op) {
 // what must go on.
 bool SegmentKeeper::find_room_elsewhere(SpaceStage stage, int error) {
   if (stage == SpaceStage::refusing || stage == SpaceStage::asking) return false;
-  if (error == ENOSPC || error == EDQUOT) {
+  if (lacks_room(error)) {
     if (!services_.segment_pool.empty()) {
       space_stage_ = SpaceStage::asking;
       services_.segment_pool.give(space_op_);
@@ -344,8 +347,15 @@ bool SegmentKeeper::snapshot_reaches(model::Offset offset) {
   if (snapshotted_ >= offset) return true;
   // Without room for it the window against duplicates shrinks to what a crash leaves.
   if (std::exchange(snapshot_failed_, false)) return true;
-  checkpoint(true);
+  if (services_.io.clock.now() >= no_snapshot_before_) checkpoint(true);
   return false;
+}
+
+// Room may never come, and dead files are what gives it; whatever else is short comes back.
+void SegmentKeeper::note_no_snapshot(int error) {
+  snapshot_failed_ = lacks_room(error);
+  if (snapshot_failed_) services_.segment_pool.on_no_room();
+  else no_snapshot_before_ = services_.io.clock.now() + kSnapshotAgain_ns;
 }
 
 bool SegmentKeeper::snapshot_holds(model::Offset offset) {
@@ -384,8 +394,7 @@ void SegmentKeeper::on_checkpoint_step(io::Op& op) {
   const int32_t result = op.result();
   // Derived data: without it recovery reads more, nothing is lost.
   if (result < 0) {
-    snapshot_failed_ = lacks_resource(-result);
-    if (snapshot_failed_) services_.segment_pool.on_no_room();
+    note_no_snapshot(-result);
     return checkpoint_over();
   }
   switch (checkpoint_stage_) {
@@ -426,10 +435,11 @@ void SegmentKeeper::on_checkpoint_write(io::WholeWrite& write) {
     // On a full disk recovery reads more; half a snapshot must not replace a whole one.
     if (checkpoint_stage_ == CheckpointStage::writing_snapshot) {
       snapshot_bytes_.clear();
-      snapshot_failed_ = lacks_resource(write.error());
+      note_no_snapshot(write.error());
+    } else if (lacks_room(write.error())) {
+      services_.segment_pool.on_no_room();
     }
     if (!lacks_resource(write.error())) owner_.on_keeper_failed(write.error());
-    else services_.segment_pool.on_no_room();
   } else if (checkpoint_stage_ == CheckpointStage::writing_ledger) {
     checkpoint_segment_->ledger.mark_written(checkpoint_groups_);
   }

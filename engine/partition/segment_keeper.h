@@ -73,7 +73,7 @@ class SegmentKeeper : public PrimerHook {
   void checkpoint(bool force);
   // Whether a snapshot, durable once the directory is synced, has the producers of what lies below
   // `offset`, so that its files may go. False: on_keeper_idle() follows when it is worth another
-  // look.
+  // look, or something but room is short and a later round asks again.
   bool snapshot_reaches(model::Offset offset);
   // The same, but only a snapshot that is there counts.
   bool snapshot_holds(model::Offset offset);
@@ -93,6 +93,7 @@ class SegmentKeeper : public PrimerHook {
     writing_snapshot, closing_snapshot, renaming_snapshot
   };
 
+  void note_no_snapshot(int error);
   void make_segment(size_t size);
   void trim_for_stop();
   void on_space_step(io::Op& op);
@@ -146,6 +147,7 @@ class SegmentKeeper : public PrimerHook {
   model::Offset snapshot_offset_;  // what the snapshot reflects; written once that is durable
   model::Offset snapshotted_ = model::kNoOffset;  // what the last one in place reflects
   bool snapshot_failed_ = false;                  // the last attempt, for want of room
+  io::Instant no_snapshot_before_{};              // something else was short
   bool snapshot_outdated_ = false;                // the one under way
   size_t checkpoint_groups_ = 0;
   log::Segment* checkpoint_segment_ = nullptr;

@@ -14,7 +14,7 @@ int64_t take_records(int32_t partition, int64_t from, ByteSpan bytes, Audit& aud
   int64_t next = from;
   while (const auto batch = take_batch(bytes)) {
     const auto records = read_records(*batch);
-    if (!batch->checksum_matches || !records || batch->next_offset() <= next) {
+    if (!batch->checksum_matches() || !records || batch->next_offset() <= next) {
       audit.fault = fmt::format("a batch that is none at {}-{}", partition, batch->base_offset);
       return -1;
     }

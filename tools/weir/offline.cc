@@ -151,9 +151,11 @@ base::Result<RecoveredPartitions> recover(io::CoreIo& core, const DataDirectory&
   const int64_t generation = directory.meta.journal_generation;
   for (int32_t i = 0; i < directory.meta.journal_core_count; ++i) {
     CHECK_OK(recovery.replay(journal_file(directory.path, i, generation),
-                             static_cast<uint64_t>(generation)));
+                             static_cast<uint64_t>(generation), static_cast<uint32_t>(i)));
   }
-  return recovery.finish();
+  TRY(auto found, recovery.finish());
+  CHECK_OK(recovery.check_age(directory.meta.incarnation));
+  return found;
 }
 
 }  // namespace weir::tools

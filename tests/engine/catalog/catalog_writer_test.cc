@@ -211,7 +211,8 @@ TEST_F(CatalogWriterTest, FullDiskTakesChangesWhileThereIsAReserve) {
   partition::Config config;
   config.reserve_bytes = partition::SpaceReserve::kStep;
   partition::Metrics metrics;
-  partition::SpaceReserve reserve(world.core(0), config, metrics, "/data");
+  log::SegmentPool pool(world.core(0), "/data/pool", {});
+  partition::SpaceReserve reserve(world.core(0), config, metrics, pool, "/data");
   node.writer->use_reserve(reserve);
   reserve.start();
   world.run_for(kTestSecond);

@@ -276,6 +276,45 @@ TEST(LogStart, producers_outlive_their_records) {
   EXPECT_EQ(send(31), 31);
 }
 
+// A start takes what it knows of them from a journal that is gone after it, and the next crash may
+// come before a snapshot.
+TEST(LogStart, producers_outlive_their_records_through_crash_after_crash) {
+  bool over = false;
+  for (uint64_t event = 1; !over && !testing::Test::HasFailure(); ++event) {
+    SCOPED_TRACE(testing::Message() << "event " << event);
+    const CrashKind kind = event % 2 == 0 ? CrashKind::process_kill : CrashKind::power_cut;
+    WorldOptions options = small_segments();
+    options.settings.retention.age_ms_max = 0;
+    options.settings.file_delete_delay_ms = 1'000;
+    options.partition.retention_check_ms = 1;
+    PartitionWorld world(12, options);
+    ASSERT_TRUE(world.start());
+    const auto send = [&](int32_t sequence) {
+      return world.append(log::make_batch(1, 9'000 + sequence, 700,
+                                          {.producer_id = model::ProducerId(5),
+                                           .producer_epoch = model::ProducerEpoch(0),
+                                           .base_sequence = model::Sequence(sequence)}));
+    };
+    for (int32_t i = 0; i < 7; ++i) ASSERT_EQ(send(i), i);
+    world.table().start_retention(nullptr);
+    ASSERT_TRUE(world.run_until([&] {
+      return world.partition().log_start_offset().value() == 7;
+    }));
+    world.crash(kind);
+    world.sim().crash_at_event(world.sim().event_count() + event, kind);
+    if (world.start()) world.sim().run_for(kSecond_ns);
+    over = !world.sim().crashed();
+    if (over) break;
+    world.restart();
+    world.sim().crash_at_event(UINT64_MAX, kind);
+    ASSERT_TRUE(world.start()) << world.failure();
+    EXPECT_EQ(world.partition().log_start_offset().value(), 7);
+    EXPECT_EQ(send(6), 6) << "a retry";
+    EXPECT_EQ(send(8), -45) << "a gap";
+    EXPECT_EQ(send(7), 7);
+  }
+}
+
 TEST(LogStart, moves_on_a_full_disk) {
   WorldOptions options = small_segments();
   PartitionWorld world(10, options);
