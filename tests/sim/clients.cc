@@ -11,7 +11,8 @@ bool is_passing(int error) {
 }
 // Else what can be fetched can be read.
 bool may_meet_damage(const Context& context) {
-  return context.scenario.rot || context.scenario.disk_errors;
+  const Scenario& scenario = context.scenario;
+  return scenario.rot || scenario.disk_errors || scenario.few_descriptors;
 }
 bool is_coordinator_busy(int error) {
   return error == codes::kCoordinatorLoading || error == codes::kCoordinatorNotAvailable ||
