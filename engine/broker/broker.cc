@@ -112,7 +112,6 @@ base::Status Broker::boot(io::CoreIo& core) {
   CHECK_OK(read_state(core));
   CHECK_OK(make_directory(core, log::topics_directory(data_dir)));
   CHECK_OK(make_directory(core, data_dir + "/journal"));
-  CHECK_OK(make_directory(core, log::SegmentPool::directory_in(data_dir)));
   CHECK_OK(sync_directory(core, data_dir));
   for (uint16_t i = 0; i < core.core_count; ++i) {
     calls_.push_back(std::make_unique<ControlCall>());
@@ -126,6 +125,8 @@ base::Status Broker::boot(io::CoreIo& core) {
                 .log_dir = absolute_path(data_dir),
                 .catalog_offset = static_cast<int64_t>(store_.tail.sequence)};
   CHECK_OK(recover(core));
+  // Not earlier: a start that is refused changes nothing. The name is durable with meta.json's.
+  CHECK_OK(make_directory(core, log::SegmentPool::directory_in(data_dir)));
   CHECK_OK(make_journals(core));
   CHECK_OK(ask(core, ControlCall::Kind::boot, 0, core.core_count));
   CHECK_OK(commit_start(core));

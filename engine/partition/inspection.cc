@@ -90,6 +90,12 @@ base::Status Inspection::run(const Recovered& partition, size_t index,
   visitor_ = &visitor;
   name_ = segment.name;
   TRY(const log::Ledger ledger, load_ledger(segment, end));
+  if (stands_for_missing(segment)) {
+    for (const log::Group& group : ledger.groups()) {
+      CHECK_OK(lose(group, Damage::Kind::missing, 0, 0, group.base_offset, group.next_offset));
+    }
+    return {};
+  }
 
   const auto path = log::segment_file(directory_, segment.name, log::kLogSuffix);
   Waiter waiter;

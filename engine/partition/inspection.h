@@ -66,6 +66,10 @@ class Inspection {
   // All of a partition that lies at or above its log start.
   base::Result<std::vector<Damage>> find_damage(const Recovered& partition);
 
+  // Whether recovery put it where no file has the offsets.
+  static bool stands_for_missing(const RecoveredSegment& segment) {
+    return segment.sealed && segment.end == 0;
+  }
   // Where the offsets of segment `index` end.
   static model::Offset end_of(const Recovered& partition, size_t index);
 

@@ -221,6 +221,12 @@ base::Result<std::map<model::PartitionKey, Recovered>> Recovery::finish() {
   return all;
 }
 
+// The oldest live record may begin in the middle of a segment that was sealed since: its file says
+// it all.
+void Recovery::erase_sealed(std::vector<Image>& images) {
+  while (images.size() > 1 && images.front().begins_inside) images.erase(images.begin());
+}
+
 // The images from the oldest that its file does not have whole to the active one, which may be
 // empty.
 base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::PartitionKey key,
@@ -234,11 +240,7 @@ base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::Partitio
                                      : std::max(found.marked(), found.cleaned_end());
     images.push_back({.base_offset = base, .next_offset = base});
   }
-  // The oldest live record may begin in the middle of a segment that was sealed since: its file
-  // says it all.
-  while (images.size() > 1 && images.front().begins_inside) {
-    images.erase(images.begin());
-  }
+  erase_sealed(images);
   const model::Offset floor = std::max(found.marked(), found.cleaned_end());
   if (images.back().next_offset < floor) {
     base::log_error("partition", "log ends before its start directory={} end={} start={}",
@@ -253,7 +255,10 @@ base::Result<std::vector<Recovery::Image>> Recovery::take_images(model::Partitio
                                                   &log::SegmentName::base_offset);
   const bool rolled = images.back().end() > 0 && goes_on;
   CHECK_OK(remove_behind(directory, found, images.back()));
-  if (rolled) images.push_back({.base_offset = log_end, .next_offset = log_end});
+  if (rolled) {
+    images.push_back({.base_offset = log_end, .next_offset = log_end});
+    erase_sealed(images);
+  }
   // What was compacted since is in its files as it is to be.
   const model::Offset cleaned_end = found.cleaned_end();
   std::erase_if(images, [&](const Image& image) { return image.base_offset < cleaned_end; });

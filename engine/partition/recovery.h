@@ -94,6 +94,7 @@ class Recovery {
     const std::string& directory;
     Found found;
   };
+  static void erase_sealed(std::vector<Image>& images);
   base::Result<std::vector<Image>> take_images(model::PartitionKey key,
                                                const std::string& directory, Found& found);
   // What is below the log start: a file, or an image of the journal, or both.

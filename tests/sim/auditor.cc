@@ -37,8 +37,9 @@ void Auditor::act() {
   for (const TopicPartition& where : all_) floors_[where] = context_.model.floors(where);
   switch (step_) {
     case Step::topics: {
+      asked_ = context_.model.topics();
       std::vector<std::string> names;
-      for (const auto& [topic, partitions] : context_.model.topics()) names.push_back(topic);
+      for (const auto& [topic, partitions] : asked_) names.push_back(topic);
       send(Api::metadata, 4, metadata_request(names, false));
       return;
     }
@@ -70,7 +71,7 @@ void Auditor::on_response(int32_t, Api, Reader& body) {
 
 void Auditor::on_topics(Reader& body) {
   const auto topics = read_metadata(body);
-  for (const auto& [name, partitions] : context_.model.topics()) {
+  for (const auto& [name, partitions] : asked_) {
     const auto topic = topics.find(name);
     if (topic == topics.end()) return fail("I15: topic " + name + " is missing");
     if (passing(topic->second.error, "I15: topic " + name)) return;

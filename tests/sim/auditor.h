@@ -47,6 +47,7 @@ class Auditor : public Actor {
   bool passing(int error, const std::string& what);
 
   Step step_ = Step::topics;
+  std::map<std::string, int32_t> asked_;  // topics known before they were asked for
   std::vector<TopicPartition> all_;
   Contents contents_;
   std::map<TopicPartition, int64_t> positions_;

@@ -82,8 +82,8 @@ class DirectoryVerifier {
 
   void check_root() {
     const auto is_known = [](const std::string& name) {
-      static constexpr std::string_view kNames[] = {"lock", "journal", "topics", "lost+found",
-                                                    catalog::kMetaFileName,
+      static constexpr std::string_view kNames[] = {"lock", "journal", "topics", "pool",
+                                                    "lost+found", catalog::kMetaFileName,
                                                     catalog::kCatalogFileName};
       std::string_view whole = name;
       if (whole.ends_with(".new")) whole.remove_suffix(4);  // of a replacement that was cut short

@@ -41,7 +41,6 @@ class PartitionVerifier {
  private:
   [[nodiscard]] std::string where(const std::string& name) const;
   void check_names();
-  void check_start(const partition::Recovered& partition);
   void check_snapshot(model::Offset log_end);
   void check_segments(const partition::Recovered& partition);
   void check_ledger(const partition::RecoveredSegment& segment, bool active);

@@ -130,7 +130,6 @@ std::vector<std::byte> PartitionVerifier::read_file(const std::string& name) {
 
 void PartitionVerifier::run(const partition::Recovered& partition) {
   check_names();
-  check_start(partition);
   check_snapshot(partition.log_end);
   check_segments(partition);
 }
@@ -172,17 +171,6 @@ void PartitionVerifier::check_names() {
   }
 }
 
-// Retention leaves a marker before it takes a file: a log that begins later lost one.
-void PartitionVerifier::check_start(const partition::Recovered& partition) {
-  const model::Offset marked = partition.start_markers.empty() ? model::Offset(0)
-                                                               : partition.start_markers.back();
-  if (partition.log_start <= marked) return;
-  findings_.add(shown_,
-                fmt::format("no file has offsets {} of {}: lost",
-                            offsets(marked, partition.log_start), topic_partition_),
-                fmt::format("the log begins at {}", partition.log_start.value()));
-}
-
 void PartitionVerifier::check_snapshot(model::Offset log_end) {
   const std::string name(log::kProducerSnapshotName);
   if (!core_.disk.info(directory_ + "/" + name)) return;
@@ -204,7 +192,9 @@ void PartitionVerifier::check_segments(const partition::Recovered& partition) {
     const partition::RecoveredSegment& segment = partition.segments[i];
     const model::Offset end = partition::Inspection::end_of(partition, i);
     if (segment.name.base_offset == end) continue;
-    check_ledger(segment, i + 1 == partition.segments.size());
+    if (!partition::Inspection::stands_for_missing(segment)) {
+      check_ledger(segment, i + 1 == partition.segments.size());
+    }
     const std::string path = log::segment_file(directory_, segment.name, log::kLedgerSuffix);
     const std::string name = path.substr(directory_.size() + 1);
     LedgerFile ledger;
