@@ -43,7 +43,8 @@ rd_kafka_t* make_consumer(const std::string& bootstrap) {
 }
 
 // All partitions from their first record to their last.
-std::vector<Range> all_ranges(rd_kafka_t* consumer, int patience_ms, std::string& fault) {
+std::vector<Range> all_ranges(rd_kafka_t* consumer, int patience_ms, Begin begin,
+                              std::string& fault) {
   std::vector<Range> ranges;
   for (int32_t partition = 0; partition < kPartitions; ++partition) {
     int64_t low = 0;
@@ -54,8 +55,10 @@ std::vector<Range> all_ranges(rd_kafka_t* consumer, int patience_ms, std::string
       fault = fmt::format("offsets of partition {}: {}", partition, rd_kafka_err2str(error));
       break;
     }
-    if (low != 0) fault = fmt::format("partition {} begins at {}", partition, low);
-    if (high > 0) ranges.push_back({.partition = partition, .from = 0, .to = high});
+    if (begin == Begin::at_zero && low != 0) {
+      fault = fmt::format("partition {} begins at {}", partition, low);
+    }
+    if (high > low) ranges.push_back({.partition = partition, .from = low, .to = high});
   }
   return ranges;
 }
@@ -218,9 +221,9 @@ std::map<Load::Place, uint64_t> read_ranges(const std::string& bootstrap,
 }
 
 std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault,
-                                         int patience_ms) {
+                                         int patience_ms, Begin begin) {
   rd_kafka_t* const consumer = make_consumer(bootstrap);
-  const std::vector<Range> ranges = all_ranges(consumer, patience_ms, fault);
+  const std::vector<Range> ranges = all_ranges(consumer, patience_ms, begin, fault);
   auto read = read_with(consumer, ranges, patience_ms, fault);
   close_consumer(consumer);
   return read;

@@ -83,10 +83,13 @@ std::map<Load::Place, uint64_t> read_ranges(const std::string& bootstrap,
                                             const std::vector<Range>& ranges, int patience_ms,
                                             std::string& fault);
 
+// Where partitions begin: elsewhere than at 0 is a fault, or as it is.
+enum class Begin : uint8_t { at_zero, anywhere };
+
 // Everything the topic holds, by place; `fault` says what could not be read or is no record of
 // ours.
 std::map<Load::Place, uint64_t> read_all(const std::string& bootstrap, std::string& fault,
-                                         int patience_ms = 60'000);
+                                         int patience_ms = 60'000, Begin begin = Begin::at_zero);
 
 // Commits an offset of a group; empty, or what the broker said.
 std::string commit(const std::string& bootstrap, int32_t partition, int64_t offset);

@@ -74,6 +74,7 @@ class PowerCut : public DiskFixture {
     disk_->set_image(std::move(image));
     if (!disk_->mount()) return kNoFileSystem;
     std::string fault;
+    judging_ = true;
     {
       BrokerProcess broker(options());
       if (!broker.wait_ready()) {
@@ -81,7 +82,7 @@ class PowerCut : public DiskFixture {
       } else {
         ready_moment_ = disk_->op_count();
         if (!acked.empty()) {
-          const auto read = read_all(broker.bootstrap(), fault, patience_ms_);
+          const auto read = read_all(broker.bootstrap(), fault, patience_ms_, begin());
           if (fault.empty()) fault = compare_with(acked, read);
         }
       }
@@ -137,11 +138,14 @@ class PowerCut : public DiskFixture {
     return compare(acked, read);
   }
 
+  virtual Begin begin() const { return Begin::at_zero; }
+
   void cut_everywhere(const char* name);
 
   static constexpr char kNoFileSystem[] = "the file system cannot be mounted";
 
   std::unique_ptr<Load> load_;
+  bool judging_ = false;  // no load from now on
   DiskImage judged_;  // what the last judge() started from
   std::vector<DiskOp> ops_;
   size_t first_moment_ = 0;
@@ -192,6 +196,7 @@ class RecycledPowerCut : public PowerCut {
 
   std::vector<std::string> settings() const override {
     std::vector<std::string> all = PowerCut::settings();
+    if (judging_) return all;  // what is read back stays where it is meanwhile
     for (const char* setting :
          {"log.retention.bytes=2097152", "log.retention.check.interval.ms=50",
           "log.segment.delete.delay.ms=0", "weir.segment.pool.bytes=16777216"}) {
@@ -200,6 +205,7 @@ class RecycledPowerCut : public PowerCut {
     return all;
   }
 
+  Begin begin() const override { return Begin::anywhere; }
   // What retention has taken is no fault, if it left what it must and nothing behind it is missing.
   std::string compare_with(const std::map<Load::Place, uint64_t>& acked,
                            const std::map<Load::Place, uint64_t>& read) const override {
