@@ -371,7 +371,9 @@ class Copied : public ::testing::Test {
     const auto late = [&](const fs::path& file) {
       return (*file.begin() == "topics") != segments_first;
     };
-    std::ranges::stable_sort(files, {}, late);
+    std::ranges::sort(files, {}, [&](const fs::path& file) {
+      return std::pair(late(file), file);
+    });
     for (const fs::path& file : files) copy_file(from / file, to / file);
   }
 
