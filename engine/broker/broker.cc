@@ -149,7 +149,10 @@ base::Status Broker::boot(io::CoreIo& core) {
 void Broker::find_room(io::CoreIo& core) {
   const std::string pool = log::SegmentPool::directory_in(config_.server.data_dir);
   if (const auto entries = core.disk.list(pool)) {
-    for (const auto& entry : *entries) pool_leftovers_.push_back(pool + "/" + entry.name);
+    for (const auto& entry : *entries) {
+      if (!log::SegmentPool::is_file_name(entry.name)) continue;
+      pool_leftovers_.push_back(pool + "/" + entry.name);
+    }
   }
   const auto lacks_room = [&](uint64_t& bytes) {
     const auto free = core.disk.free_bytes(config_.server.data_dir);

@@ -141,9 +141,7 @@ void Journal::oldest_first() {
 }
 
 void Journal::gather(Commit& commit) {
-  if (commit.carry_only()) {
-    oldest_first();
-  }
+  if (commit.carry_only()) oldest_first();
   // A source that has more than fits goes to the back, so that the others get their turn.
   base::IntrusiveList<Source, Source::DirtyHook> full;
   while (Source* source = dirty_.pop_front()) {

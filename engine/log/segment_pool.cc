@@ -42,6 +42,22 @@ std::string SegmentPool::new_path() {
                      next_number_++);
 }
 
+bool SegmentPool::is_file_name(std::string_view name) {
+  constexpr std::string_view kBegin = "core-";
+  constexpr std::string_view kDecimal = "0123456789";
+  constexpr size_t kRunDigits = 16;
+  const size_t run = name.find('.') + 1;
+  if (!name.starts_with(kBegin) || run == 0) return false;
+  const size_t number = name.find('.', run) + 1;
+  if (number != run + kRunDigits + 1) return false;
+  const auto consists_of = [](std::string_view text, std::string_view digits) {
+    return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
+  };
+  return consists_of(name.substr(kBegin.size(), run - 1 - kBegin.size()), kDecimal) &&
+         consists_of(name.substr(run, kRunDigits), "0123456789abcdef") &&
+         consists_of(name.substr(number), kDecimal);
+}
+
 void SegmentPool::add(Spare spare) {
   spare.size -= spare.size % io::kBlockSize;
   if (!wants(spare.size)) return discard(std::move(spare));
