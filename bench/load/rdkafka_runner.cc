@@ -16,7 +16,6 @@
 namespace weir::load {
 namespace {
 
-constexpr int64_t kStartDelay_ns = 2'000'000;
 constexpr int64_t kPublishInterval_ns = 100'000'000;
 constexpr int32_t kServe_ms = 1;
 constexpr int32_t kServeIdle_ms = 20;

@@ -52,6 +52,9 @@ struct Window {
   }
 };
 
+// Between opening connections and the first start.
+inline constexpr int64_t kStartDelay_ns = 2'000'000;
+
 Window window_of(const Plan& plan, int64_t start_ns);
 
 class Recorder {

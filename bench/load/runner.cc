@@ -10,13 +10,6 @@
 #include "bench/load/worker.h"
 
 namespace weir::load {
-namespace {
-
-// Between opening connections and the first start.
-constexpr int64_t kStartDelay_ns = 2'000'000;
-
-}  // namespace
-
 base::Result<Results> run_load(const Plan& plan, RunListener& listener) {
   std::optional<BatchFactory> batches;
   if (plan.producer.connections > 0) {

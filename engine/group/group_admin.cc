@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kTypeClassic = "classic";
 constexpr std::string_view kTypeConsumer = "consumer";
 constexpr std::string_view kConsumerProtocolType = "consumer";
-constexpr int16_t kVersionGroupIdNotFound = 6;
+constexpr int16_t kDescribeVersionGroupIdNotFound = 6;
 
 void describe(const Group& group, wire::DescribeGroupsResponse::Group& answer, ArenaCopy& copy) {
   const bool is_stable = group.is(GroupState::stable);
@@ -62,7 +62,7 @@ void describe_groups(const GroupTable& table, DescribeGroupsCall& call) {
       describe(*group, answer, copy);
     } else {
       answer.group_state = name(GroupState::dead);
-      if (call.api_version >= kVersionGroupIdNotFound) {
+      if (call.api_version >= kDescribeVersionGroupIdNotFound) {
         answer.error_code = static_cast<int16_t>(ErrorCode::group_id_not_found);
         answer.error_message = group == nullptr ? "The group does not exist."
                                                 : "The group is not a classic group.";

@@ -33,7 +33,7 @@ namespace {
 
 constexpr int16_t kVersionRetentionFirst = 2;
 constexpr int16_t kVersionRetentionLast = 4;
-constexpr int16_t kVersionGroupIdNotFound = 9;
+constexpr int16_t kCommitVersionGroupIdNotFound = 9;
 constexpr int16_t kVersionMemberEpoch = 9;
 
 // When the offset is to be forgotten whatever the group does; -1: as the group's retention says.
@@ -77,7 +77,7 @@ ErrorCode Offsets::check_commit(const OffsetCommitCall& call, Group* group) cons
   const int32_t generation = request.generation_id_or_member_epoch;
   if (group == nullptr) {
     if (generation < 0) return ErrorCode::none;
-    const bool newer = !call.transactional && call.api_version >= kVersionGroupIdNotFound;
+    const bool newer = !call.transactional && call.api_version >= kCommitVersionGroupIdNotFound;
     return newer ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
   }
   if (group->is(GroupState::dead)) return ErrorCode::coordinator_not_available;

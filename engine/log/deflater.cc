@@ -17,7 +17,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 using Output = std::vector<std::byte>;
 
-class PlainCodec final : public DeflateCodec {
+class PlainDeflater final : public DeflateCodec {
  public:
   bool begin(int32_t) override { return true; }
   bool write(Bytes in, Output& out) override {
@@ -27,9 +27,9 @@ class PlainCodec final : public DeflateCodec {
   bool end(Output&) override { return true; }
 };
 
-class GzipCodec final : public DeflateCodec {
+class GzipDeflater final : public DeflateCodec {
  public:
-  ~GzipCodec() override { close(); }
+  ~GzipDeflater() override { close(); }
 
   bool begin(int32_t level) override {
     close();
@@ -77,7 +77,7 @@ class GzipCodec final : public DeflateCodec {
 
 // Blocks of their own size in front, as Java's snappy streams have them: a raw block would have to
 // be made in one piece.
-class SnappyCodec final : public DeflateCodec {
+class SnappyDeflater final : public DeflateCodec {
  public:
   bool begin(int32_t) override {
     block_.clear();
@@ -122,9 +122,9 @@ class SnappyCodec final : public DeflateCodec {
   bool started_ = false;
 };
 
-class Lz4Codec final : public DeflateCodec {
+class Lz4Deflater final : public DeflateCodec {
  public:
-  ~Lz4Codec() override { LZ4F_freeCompressionContext(context_); }
+  ~Lz4Deflater() override { LZ4F_freeCompressionContext(context_); }
 
   bool begin(int32_t level) override {
     if (context_ == nullptr && LZ4F_isError(LZ4F_createCompressionContext(
@@ -174,9 +174,9 @@ class Lz4Codec final : public DeflateCodec {
   bool started_ = false;
 };
 
-class ZstdCodec final : public DeflateCodec {
+class ZstdDeflater final : public DeflateCodec {
  public:
-  ~ZstdCodec() override { ZSTD_freeCCtx(context_); }
+  ~ZstdDeflater() override { ZSTD_freeCCtx(context_); }
 
   bool begin(int32_t level) override {
     if (context_ == nullptr) context_ = ZSTD_createCCtx();
@@ -212,11 +212,11 @@ class ZstdCodec final : public DeflateCodec {
 
 std::unique_ptr<DeflateCodec> make_codec(Compression compression) {
   switch (compression) {
-    case Compression::none: return std::make_unique<PlainCodec>();
-    case Compression::gzip: return std::make_unique<GzipCodec>();
-    case Compression::snappy: return std::make_unique<SnappyCodec>();
-    case Compression::lz4: return std::make_unique<Lz4Codec>();
-    case Compression::zstd: return std::make_unique<ZstdCodec>();
+    case Compression::none: return std::make_unique<PlainDeflater>();
+    case Compression::gzip: return std::make_unique<GzipDeflater>();
+    case Compression::snappy: return std::make_unique<SnappyDeflater>();
+    case Compression::lz4: return std::make_unique<Lz4Deflater>();
+    case Compression::zstd: return std::make_unique<ZstdDeflater>();
   }
   UNREACHABLE("compression {}", static_cast<int>(compression));
 }

@@ -17,10 +17,10 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-class GzipCodec final : public Codec {
+class GzipInflater final : public Codec {
  public:
-  GzipCodec() { ok_ = inflateInit2(&stream_, kGzipOnly) == Z_OK; }
-  ~GzipCodec() override {
+  GzipInflater() { ok_ = inflateInit2(&stream_, kGzipOnly) == Z_OK; }
+  ~GzipInflater() override {
     if (ok_) inflateEnd(&stream_);
   }
 
@@ -56,7 +56,7 @@ class GzipCodec final : public Codec {
 };
 
 // All output of one block is needed at once: a copy may reach back to its first byte.
-class SnappyCodec final : public Codec {
+class SnappyInflater final : public Codec {
  public:
   void begin(Bytes compressed) override {
     input_ = compressed;
@@ -132,12 +132,12 @@ class SnappyCodec final : public Codec {
   size_t block_used_ = 0;
 };
 
-class Lz4Codec final : public Codec {
+class Lz4Inflater final : public Codec {
  public:
-  Lz4Codec() {
+  Lz4Inflater() {
     if (LZ4F_isError(LZ4F_createDecompressionContext(&context_, LZ4F_VERSION))) context_ = nullptr;
   }
-  ~Lz4Codec() override { LZ4F_freeDecompressionContext(context_); }
+  ~Lz4Inflater() override { LZ4F_freeDecompressionContext(context_); }
 
   void begin(Bytes compressed) override {
     input_ = compressed;
@@ -169,13 +169,13 @@ class Lz4Codec final : public Codec {
   bool in_frame_ = false;
 };
 
-class ZstdCodec final : public Codec {
+class ZstdInflater final : public Codec {
  public:
-  ZstdCodec() : context_(ZSTD_createDCtx()) {
+  ZstdInflater() : context_(ZSTD_createDCtx()) {
     if (context_ == nullptr) return;
     ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, Inflater::kZstdWindowLogMax);
   }
-  ~ZstdCodec() override { ZSTD_freeDCtx(context_); }
+  ~ZstdInflater() override { ZSTD_freeDCtx(context_); }
 
   void begin(Bytes compressed) override {
     input_ = {compressed.data(), compressed.size(), 0};
@@ -210,10 +210,10 @@ class ZstdCodec final : public Codec {
 
 std::unique_ptr<Codec> make_codec(Compression compression) {
   switch (compression) {
-    case Compression::gzip: return std::make_unique<GzipCodec>();
-    case Compression::snappy: return std::make_unique<SnappyCodec>();
-    case Compression::lz4: return std::make_unique<Lz4Codec>();
-    case Compression::zstd: return std::make_unique<ZstdCodec>();
+    case Compression::gzip: return std::make_unique<GzipInflater>();
+    case Compression::snappy: return std::make_unique<SnappyInflater>();
+    case Compression::lz4: return std::make_unique<Lz4Inflater>();
+    case Compression::zstd: return std::make_unique<ZstdInflater>();
     case Compression::none: break;
   }
   UNREACHABLE("no codec {}", static_cast<int>(compression));

@@ -11,7 +11,7 @@
 namespace weir::log {
 namespace {
 
-constexpr size_t kWindowSize = size_t{1} << 20;
+constexpr size_t kWalkWindowSize = size_t{1} << 20;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ bool SegmentWalker::load(uint64_t from, size_t size) {
   const size_t wanted = base::round_up(from + size - begin, io::kBlockSize);
   if (wanted > window_size_) {
     std::free(window_);
-    window_size_ = std::max(wanted, kWindowSize);
+    window_size_ = std::max(wanted, kWalkWindowSize);
     window_ = base::allocate_aligned(io::kBlockSize, window_size_);
   }
   const uint64_t file_end = base::round_up(tail_begin_, io::kBlockSize);

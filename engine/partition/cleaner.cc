@@ -1,20 +1,13 @@
 #include "engine/partition/cleaner.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 #include <utility>
 
 #include "engine/partition/partition_table.h"
+#include "io/base/units.h"
 
 namespace weir::partition {
-namespace {
-
-constexpr int64_t kMsInNs = 1'000'000;
-constexpr int64_t kDelayMsMax = std::numeric_limits<int64_t>::max() / kMsInNs / 2;
-
-}  // namespace
-
 Cleaner::Cleaner(Services& services, PartitionTable& table, const Config& config)
     : services_(services), table_(table), config_(config), cleaning_(services, config) {
   timer_.bind<&Cleaner::on_timer>(*this);
@@ -24,8 +17,7 @@ Cleaner::Cleaner(Services& services, PartitionTable& table, const Config& config
 
 void Cleaner::start() {
   if (!config_.cleaner_enable) return;
-  services_.io.loop.timers().arm_after(
-      timer_, std::min(config_.cleaner_backoff_ms, kDelayMsMax) * kMsInNs);
+  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(config_.cleaner_backoff_ms));
 }
 
 void Cleaner::stop() {
@@ -91,9 +83,9 @@ void Cleaner::clean_next() {
   }
   if (stopped_) return;
   // Without any pause a core with nothing to clean would never sleep.
-  const int64_t backoff_ms = std::clamp<int64_t>(config_.cleaner_backoff_ms, 1, kDelayMsMax);
+  const int64_t backoff_ms = std::max<int64_t>(config_.cleaner_backoff_ms, 1);
   const int64_t pause_ms = cleaned_ ? 0 : backoff_ms;
-  services_.io.loop.timers().arm_after(timer_, pause_ms * kMsInNs);
+  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(pause_ms));
 }
 
 void Cleaner::on_done(io::Op&) {

@@ -1,24 +1,17 @@
 #include "engine/partition/log_start.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "engine/model/planted.h"
 #include "engine/partition/segment_keeper.h"
 #include "io/base/assert.h"
 #include "io/base/logging.h"
+#include "io/base/units.h"
 
 namespace weir::partition {
 
 using model::ErrorCode;
-
-namespace {
-
-constexpr int64_t kMsInNs = 1'000'000;
-constexpr int64_t kDelayMsMax = std::numeric_limits<int64_t>::max() / kMsInNs / 2;
-
-}  // namespace
 
 LogStart::LogStart(Services& services, log::Log& log, Owner& owner)
     : services_(services), log_(log), owner_(owner), marker_(services.io) {
@@ -115,8 +108,7 @@ bool LogStart::retired_are_read() const {
 }
 
 io::Instant LogStart::delete_time() const {
-  return services_.io.clock.now() +
-         std::clamp<int64_t>(delete_delay_ms_, 0, kDelayMsMax) * kMsInNs;
+  return services_.io.clock.now() + base::ms_to_ns(delete_delay_ms_);
 }
 
 }  // namespace weir::partition

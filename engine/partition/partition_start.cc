@@ -5,14 +5,11 @@
 
 #include "engine/partition/partition.h"
 #include "io/base/assert.h"
+#include "io/base/units.h"
 
 namespace weir::partition {
 
 using model::ErrorCode;
-
-namespace {
-constexpr int64_t kMsInNs = 1'000'000;
-}  // namespace
 
 // Each segment gets its own share of the jitter, so that segments do not all roll at once.
 int64_t Partition::roll_age_ms() const {
@@ -51,7 +48,7 @@ log::Expired Partition::find_expired(const log::RetentionRules& rules,
 }
 
 void Partition::expire_producers(io::Instant now) {
-  if (!removed_) producers_.expire(now, config_.producer_expiration_ms * kMsInNs);
+  if (!removed_) producers_.expire(now, base::ms_to_ns(config_.producer_expiration_ms));
 }
 
 void Partition::drop_until(model::Offset start) {

@@ -1,19 +1,12 @@
 #include "engine/partition/retention.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "engine/partition/partition_table.h"
+#include "io/base/units.h"
 
 namespace weir::partition {
-
-namespace {
-
-constexpr int64_t kMsInNs = 1'000'000;
-constexpr int64_t kDelayMsMax = std::numeric_limits<int64_t>::max() / kMsInNs / 2;
-
-}  // namespace
 
 Retention::Retention(Services& services, PartitionTable& table, const Config& config)
     : services_(services),
@@ -38,7 +31,7 @@ void Retention::stop() {
 }
 
 void Retention::arm(int64_t delay_ms) {
-  services_.io.loop.timers().arm_after(timer_, std::min(delay_ms, kDelayMsMax) * kMsInNs);
+  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(delay_ms));
 }
 
 void Retention::on_timer() {

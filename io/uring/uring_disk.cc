@@ -23,9 +23,6 @@ static_assert(sizeof(Slice) == sizeof(iovec) &&
 
 namespace {
 
-// One transfer of the kernel; longer ones come back short.
-constexpr size_t kTransferMax = size_t{1} << 30;
-
 constexpr uint16_t kIdlePriority = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0);
 
 unsigned transfer_size(size_t size) { return static_cast<unsigned>(std::min(size, kTransferMax)); }

@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <utility>
 
+#include "io/uring/compat.h"
+
 namespace weir::io::uring {
 
 namespace {
-
-constexpr size_t kTransferMax = size_t{1} << 30;
 
 void complete(Op*& slot, int32_t result) {
   Op& op = *std::exchange(slot, nullptr);

@@ -22,7 +22,7 @@ namespace {
 using namespace simtest;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kRecordsPerMs = 5;
+constexpr int kDescriptorsRate = 5;
 constexpr int kStorageError = codes::kStorageError;
 
 // The descriptor that the process would get next.
@@ -81,7 +81,7 @@ class Descriptors : public ::testing::Test {
 };
 
 TEST_F(Descriptors, NoneLeftForSegmentsIsNotTheEnd) {
-  Load load(broker_->bootstrap(), kRecordsPerMs);
+  Load load(broker_->bootstrap(), kDescriptorsRate);
   const auto give_up = Clock::now() + std::chrono::minutes(1);
   while (sealed_segments() < 8) {
     ASSERT_LT(Clock::now(), give_up) << load.error() << broker_->log();

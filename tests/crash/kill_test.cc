@@ -21,7 +21,7 @@ namespace weir::crashtest {
 namespace {
 
 constexpr int kCycles = 10;
-constexpr int kRecordsPerMs = 10;
+constexpr int kKillRate = 10;
 
 
 void kill_under_load(bool forbid_rings) {
@@ -32,7 +32,7 @@ void kill_under_load(bool forbid_rings) {
   auto broker = std::make_unique<BrokerProcess>(options);
   ASSERT_TRUE(broker->wait_ready()) << broker->log();
   options.port = broker->port();  // the client knows this address
-  Load load(broker->bootstrap(), kRecordsPerMs);
+  Load load(broker->bootstrap(), kKillRate);
   std::mt19937 random(20'260'729);
   size_t acked_before = 0;
   for (int cycle = 0; cycle < kCycles; ++cycle) {
@@ -109,7 +109,7 @@ TEST(Stop, SigtermUnderLoadExitsCleanlyWithinTenSeconds) {
   auto broker = std::make_unique<BrokerProcess>(options);
   ASSERT_TRUE(broker->wait_ready()) << broker->log();
   options.port = broker->port();
-  Load load(broker->bootstrap(), kRecordsPerMs);
+  Load load(broker->bootstrap(), kKillRate);
   ASSERT_TRUE(load.wait_acked(2000)) << load.error();
   broker->send(SIGTERM);
   EXPECT_EQ(broker->wait_end(10'000), 0) << broker->log();

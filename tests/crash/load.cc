@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kPatience_ms = 60'000;
+constexpr int kReadPatience_ms = 60'000;
 
 using Settings = std::vector<std::pair<const char*, std::string>>;
 using OnDelivery = void (*)(rd_kafka_t*, const rd_kafka_message_t*, void*);
@@ -173,7 +173,7 @@ void Load::run() {
 }
 
 bool Load::wait_acked(size_t count) {
-  const auto give_up = Clock::now() + std::chrono::milliseconds(kPatience_ms);
+  const auto give_up = Clock::now() + std::chrono::milliseconds(kReadPatience_ms);
   while (acked_count() < count) {
     if (Clock::now() > give_up || !error().empty()) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

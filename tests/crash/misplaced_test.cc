@@ -30,7 +30,7 @@ using Names = std::set<std::string>;
 
 constexpr size_t kBlock = 4096;
 constexpr size_t kRecords = 20'000;  // some 16 MB
-constexpr int kRate = 20;            // records a millisecond
+constexpr int kMisplacedRate = 20;            // records a millisecond
 // More than two write groups of 64 KiB and the batches that overhang them hold.
 constexpr size_t kTwoGroups = 800;
 const std::vector<std::string> kSmallSegments = {
@@ -52,7 +52,7 @@ struct Lives {
 void live(const std::string& data, Acked& acked) {
   BrokerProcess broker({.data = data, .more = kSmallSegments});
   ASSERT_TRUE(broker.wait_ready()) << broker.log();
-  Load load(broker.bootstrap(), kRate);
+  Load load(broker.bootstrap(), kMisplacedRate);
   ASSERT_TRUE(load.wait_acked(kRecords)) << load.error();
   ASSERT_TRUE(load.finish()) << load.error();
   // The last batches are proved acknowledged once the core has been quiet for a moment.
@@ -380,7 +380,7 @@ class Copied : public ::testing::Test {
   void run(bool segments_first) {
     BrokerProcess broker({.data = directory_.path() + "/data", .more = kSmallSegments});
     ASSERT_TRUE(broker.wait_ready()) << broker.log();
-    Load load(broker.bootstrap(), kRate);
+    Load load(broker.bootstrap(), kMisplacedRate);
     ASSERT_TRUE(load.wait_acked(kRecords)) << load.error();
     const auto before = load.acked();
     copy(directory_.path() + "/data", directory_.path() + "/copy", segments_first);

@@ -155,7 +155,7 @@ class PowerCut : public DiskFixture {
 };
 
 void PowerCut::cut_everywhere(const char* name) {
-  const size_t cuts = from_environment("POWER_CUTS", 200);
+  const size_t cuts = from_environment("POWER_CUTS", 100);
   std::mt19937_64 random(from_environment("POWER_SEED", 1));
   const DiskImage formatted = disk_->image();
   ASSERT_NO_FATAL_FAILURE(record());

@@ -25,9 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kPatience = std::chrono::seconds(60);
+constexpr auto kRunPatience = std::chrono::seconds(60);
 
-std::string program() {
+std::string weir_program() {
   const char* const path = std::getenv("WEIR_PROGRAM");
   return path == nullptr ? "" : path;
 }
@@ -39,7 +39,7 @@ std::string read_file(const std::string& path) {
 
 // False: it did not come true for as long as we wait for anything.
 bool eventually(const std::function<bool()>& condition) {
-  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  const auto give_up = std::chrono::steady_clock::now() + kRunPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > give_up) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -59,7 +59,7 @@ class RunProcess {
  public:
   explicit RunProcess(std::vector<std::string> arguments) {
     fs::create_directory(temporary());
-    arguments.insert(arguments.begin(), {program(), "run"});
+    arguments.insert(arguments.begin(), {weir_program(), "run"});
     pid_ = ::fork();
     if (pid_ == 0) become(arguments);
   }
@@ -144,7 +144,7 @@ TEST(Run, ACommandThatCannotRunIsNamed) {
 TEST(Run, TheEnvironmentNamesABrokerThatServes) {
   RunProcess run(shell(fmt::format(
       "echo $WEIR_BOOTSTRAP; echo $KAFKA_BOOTSTRAP_SERVERS; {0} topic create clicks && "
-      "{0} topic list", program())));
+      "{0} topic list", weir_program())));
   EXPECT_EQ(run.wait(), 0) << run.err();
   const std::string out = run.out();
   const size_t line = out.find('\n');
@@ -195,9 +195,9 @@ TEST(Run, WhenTheBrokerIsKilledTheCommandIsEnded) {
 TEST(Run, ADataDirectoryOfTheUserStays) {
   const TempDirectory directory;
   const std::string data = directory.path() + "/data";
-  RunProcess first({"--data", data, "--", program(), "topic", "create", "kept"});
+  RunProcess first({"--data", data, "--", weir_program(), "topic", "create", "kept"});
   EXPECT_EQ(first.wait(), 0) << first.err();
-  RunProcess second({"--data", data, "--", program(), "topic", "describe", "kept"});
+  RunProcess second({"--data", data, "--", weir_program(), "topic", "describe", "kept"});
   EXPECT_EQ(second.wait(), 0) << second.err();
   EXPECT_NE(second.out().find("kept"), std::string::npos);
 }

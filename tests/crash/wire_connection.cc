@@ -19,7 +19,7 @@ using simtest::ByteString;
 using simtest::Reader;
 using simtest::Writer;
 
-constexpr timeval kPatience = {.tv_sec = 60, .tv_usec = 0};
+constexpr timeval kSocketPatience = {.tv_sec = 60, .tv_usec = 0};
 constexpr int32_t kAnswerSizeMax = 256 << 20;
 constexpr simtest::Api kDeleteTopics{20};
 
@@ -33,8 +33,8 @@ WireConnection::WireConnection(uint16_t port)
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int on = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
-  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &kSocketPatience, sizeof kSocketPatience);
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &kSocketPatience, sizeof kSocketPatience);
   if (::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
     const std::string reason = std::strerror(errno);
     close();

@@ -22,21 +22,21 @@ constexpr size_t kFirsts = static_cast<size_t>(kLastOperation) + 2;  // and none
 constexpr size_t kStatesBits = 22;
 
 // Of all processes.
-struct Shared {
+struct SharedWork {
   std::atomic<size_t> next = 0;
   std::atomic<bool> any_finding = false;
   Exploration explorations[kFirsts];
 };
 
-Shared& make_shared_memory() {
-  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+SharedWork& make_shared_memory() {
+  void* memory = ::mmap(nullptr, sizeof(SharedWork), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT(memory != MAP_FAILED);
-  return *new (memory) Shared;
+  return *new (memory) SharedWork;
 }
 
 // First operations, one after another, until all are taken or one found something.
-void work(Shared& shared, const Command& command) {
+void work(SharedWork& shared, const Command& command) {
   for (size_t i = shared.next++; i < kFirsts && !shared.any_finding; i = shared.next++) {
     StateSet seen(kStatesBits);
     const auto first = i == 0 ? std::nullopt : std::optional(static_cast<Operation>(i - 1));
@@ -51,7 +51,7 @@ void work(Shared& shared, const Command& command) {
 int run_exhaustive(const Command& command) {
   base::set_log_level(command.verbose ? base::LogLevel::debug : base::LogLevel::off);
   const auto start = std::chrono::steady_clock::now();
-  Shared& shared = make_shared_memory();
+  SharedWork& shared = make_shared_memory();
   std::vector<pid_t> workers;
   for (unsigned i = 0; i < command.jobs; ++i) {
     std::fflush(nullptr);

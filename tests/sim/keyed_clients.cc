@@ -7,7 +7,7 @@
 namespace weir::simtest {
 namespace {
 
-bool is_passing(int error) {
+bool is_passing_for_keyed(int error) {
   return error == codes::kUnknownTopicOrPartition || error == codes::kLeaderNotAvailable ||
          error == codes::kNotLeader || error == codes::kStorageError ||
          error == codes::kRequestTimedOut;
@@ -126,7 +126,7 @@ void KeyedWriter::on_created(Reader& body) {
     for (const auto& [partition, lane] : lanes_) {
       context_.model.keyed().emplace(where(partition), KeyedLog(rules_));
     }
-  } else if (error != codes::kNotController && !is_passing(error)) {
+  } else if (error != codes::kNotController && !is_passing_for_keyed(error)) {
     fail(fmt::format("creating {}: error {} '{}'", topic_, error, message));
   }
 }
@@ -139,7 +139,7 @@ void KeyedWriter::on_produced(Reader& body) {
     const int error = result->second.error;
     trace(context_, fmt::format("{} told error {} offset {} for offset {}", name(), error,
                                 result->second.base_offset, sent.offset));
-    if (is_passing(error)) continue;  // again
+    if (is_passing_for_keyed(error)) continue;  // again
     if (error != codes::kNone) {
       return fail(fmt::format("K5: offset {} of {}: error {}", sent.offset,
                               to_string(where(partition)), error));
@@ -215,7 +215,7 @@ void KeyedReader::on_earliest(Reader& body) {
         return tell(where, fmt::format("K4: log start {}, it was {}", result.offset,
                                        places_.at(where).start_at_send));
       }
-    } else if (!is_passing(result.error)) {
+    } else if (!is_passing_for_keyed(result.error)) {
       return tell(where, fmt::format("earliest: error {}", result.error));
     }
   }
@@ -226,7 +226,7 @@ void KeyedReader::on_fetched(Reader& body) {
     Place& place = places_.at(where);
     if (result.error == codes::kOffsetOutOfRange) place.position = -1;  // the start moved on
     else if (result.error == codes::kNone) take(where, place, result);
-    else if (!is_passing(result.error)) {
+    else if (!is_passing_for_keyed(result.error)) {
       return tell(where, fmt::format("fetch at {}: error {}", place.position, result.error));
     }
   }

@@ -16,18 +16,18 @@ constexpr std::string_view kNames[] = {
     "clean-stop"};
 static_assert(std::size(kNames) == static_cast<size_t>(kLastOperation) + 1);
 
-constexpr std::string_view kTopic = "t";
+constexpr std::string_view kOperatedTopic = "t";
 constexpr std::string_view kOldTopic = "old";
 constexpr std::string_view kTransactional = "x";
 constexpr int32_t kTransactionalPartitions = 2;
-constexpr std::string_view kGroup = "g";
+constexpr std::string_view kOperatedGroup = "g";
 constexpr size_t kSmall = 700;    // more than a sector
 constexpr size_t kLarge = 15'000;  // of a segment of 16 KiB
 constexpr int64_t kRestNs = 200'000'000;
 constexpr int64_t kRetryNs = 5'000'000;
 constexpr uint32_t kRetriesMax = 200;
 
-bool is_passing(int error) {
+bool goes_away(int error) {
   constexpr int kPassing[] = {codes::kLeaderNotAvailable,      codes::kNotLeader,
                               codes::kCoordinatorLoading,      codes::kNotCoordinator,
                               codes::kCoordinatorNotAvailable, codes::kConcurrentTransactions,
@@ -124,7 +124,7 @@ void Operator::on_response(int32_t, Api, Reader& body) {
   const Call call = calls_.front();
   const int error = call.read(body);
   trace(context_, fmt::format("{}: {}: error {}", name(), call.what, error));
-  if (is_passing(error) && ++retries_ < kRetriesMax) return wake_after(kRetryNs);
+  if (goes_away(error) && ++retries_ < kRetriesMax) return wake_after(kRetryNs);
   if (error != codes::kNone) return fail(fmt::format("{}: error {}", call.what, error));
   retries_ = 0;
   calls_.pop_front();
@@ -145,12 +145,12 @@ bool Operator::applies(Operation operation) const {
 
 void Operator::begin(Operation operation) {
   switch (operation) {
-    case Operation::append: produce(make_batch(std::string(kTopic), kSmall, false)); break;
+    case Operation::append: produce(make_batch(std::string(kOperatedTopic), kSmall, false)); break;
     case Operation::append_idempotent:
-      produce(make_batch(std::string(kTopic), kSmall, true));
+      produce(make_batch(std::string(kOperatedTopic), kSmall, true));
       break;
     case Operation::retry: produce(*told_.idempotent.back()); break;
-    case Operation::roll: produce(make_batch(std::string(kTopic), kLarge, false)); break;
+    case Operation::roll: produce(make_batch(std::string(kOperatedTopic), kLarge, false)); break;
     case Operation::commit_offset: commit_offset(); break;
     case Operation::begin_transaction: begin_transaction(); break;
     case Operation::commit_transaction: end_transaction(true); break;
@@ -169,12 +169,12 @@ void Operator::begin(Operation operation) {
 }
 
 void Operator::set_up() {
-  create(std::string(kTopic), 1, true);
+  create(std::string(kOperatedTopic), 1, true);
   create(std::string(kTransactional), kTransactionalPartitions, false);
   create(std::string(kOldTopic), 1, false);
   init_producer(told_.producer, "");
   call("find the coordinator", Api::find_coordinator, 0,
-       [] { return find_coordinator_request(std::string(kGroup)); },
+       [] { return find_coordinator_request(std::string(kOperatedGroup)); },
        [](Reader& body) {
          const int error = read_find_coordinator(body);
          body.i32();
@@ -184,7 +184,7 @@ void Operator::set_up() {
        });
   commit_offset();
   init_producer(told_.transactor, std::string(kTransactional));
-  produce(make_batch(std::string(kTopic), kSmall, false));
+  produce(make_batch(std::string(kOperatedTopic), kSmall, false));
   produce(make_batch(std::string(kOldTopic), kSmall, false));
   start();
 }
@@ -279,18 +279,18 @@ void Operator::init_producer(ProducerStamp& stamp, const std::string& transactio
 }
 
 void Operator::commit_offset() {
-  const TopicPartition where{std::string(kTopic), 0};
+  const TopicPartition where{std::string(kOperatedTopic), 0};
   const int64_t value = ++told_.committed;
   call(fmt::format("commit offset {}", value), Api::offset_commit, 2,
        [this, where, value] {
-         context_.model.commit_sent(std::string(kGroup), where, value);
+         context_.model.commit_sent(std::string(kOperatedGroup), where, value);
          const CommitPart part{where, value, fmt::format("note {}", value)};
-         return offset_commit_request(std::string(kGroup), std::span(&part, 1));
+         return offset_commit_request(std::string(kOperatedGroup), std::span(&part, 1));
        },
        [this, where, value](Reader& body) {
          const int error = worst(read_offset_commit(body));
          if (error == codes::kNone) {
-           context_.model.commit_acked(std::string(kGroup), where, value);
+           context_.model.commit_acked(std::string(kOperatedGroup), where, value);
          }
          return error;
        });
@@ -351,7 +351,7 @@ void Operator::end_transaction(bool commit) {
 }
 
 void Operator::delete_records() {
-  const TopicPartition where{std::string(kTopic), 0};
+  const TopicPartition where{std::string(kOperatedTopic), 0};
   const Floors floors = context_.model.floors(where);
   const int64_t offset = std::max(floors.durable - 1, floors.log_start);
   call(fmt::format("delete records below {}", offset), Api::delete_records, 1,
@@ -377,8 +377,8 @@ void Operator::verify() {
     init_producer(told_.transactor, std::string(kTransactional));
     read_transactions(true);
   }
-  if (context_.model.topics().contains(std::string(kTopic))) {
-    produce(make_batch(std::string(kTopic), kSmall, false));
+  if (context_.model.topics().contains(std::string(kOperatedTopic))) {
+    produce(make_batch(std::string(kOperatedTopic), kSmall, false));
   }
   start();
 }

@@ -45,7 +45,7 @@ struct Totals {
 };
 
 // Between a worker and the processes that it runs seeds in.
-struct Shared {
+struct Progress {
   uint64_t next = 0;  // seed
   Totals totals;
 };
@@ -112,7 +112,7 @@ bool run_seed(uint64_t seed, const Command& command, Totals& totals) {
 }
 
 // Seeds from shared.next on, until the budget of this process is used up or something is found.
-void run_some(const Command& command, Shared& shared, double until_s) {
+void run_some(const Command& command, Progress& shared, double until_s) {
   watch_signals();
   for (unsigned i = 0; i < kSeedsPerProcess && shared.next <= command.last; ++i) {
     const uint64_t seed = shared.next;
@@ -131,10 +131,10 @@ int run_share(const Command& command, unsigned worker) {
   const double start_s = now_s();
   const double until_s =
       command.seconds == 0 ? 1e18 : start_s + static_cast<double>(command.seconds);
-  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+  void* memory = ::mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT(memory != MAP_FAILED);
-  Shared& shared = *new (memory) Shared;
+  Progress& shared = *new (memory) Progress;
   shared.next = command.first + worker;
   uint64_t failures = 0;
   while (shared.next <= command.last && now_s() < until_s) {

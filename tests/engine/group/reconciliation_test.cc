@@ -135,7 +135,7 @@ void expect_one_owner(const std::vector<Actor>& actors) {
 }
 
 TEST(Reconciliation, NeverTwoOwnersAndEverythingAtRest) {
-  constexpr int32_t kPartitions = 12;
+  constexpr int32_t kPartitionCount = 12;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     SCOPED_TRACE(seed);
     base::RandomStream random(seed);
@@ -145,7 +145,7 @@ TEST(Reconciliation, NeverTwoOwnersAndEverythingAtRest) {
     const auto new_target = [&] {
       ++epoch;
       for (Actor& actor : actors) actor.target.clear();
-      for (int32_t p = 0; p < kPartitions; ++p) {
+      for (int32_t p = 0; p < kPartitionCount; ++p) {
         actors[random.below(actors.size())].target[kTopic].push_back(p);
       }
     };

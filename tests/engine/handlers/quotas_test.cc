@@ -21,7 +21,7 @@ using Describe = wire::DescribeClientQuotasRequest;
 using Described = wire::DescribeClientQuotasResponse;
 
 using Entity = std::vector<std::pair<std::string_view, wire::NullableString>>;
-using Op = Alter::Op;
+using AlterOp = Alter::Op;
 
 class QuotasTest : public testing::Test {
  protected:
@@ -35,8 +35,8 @@ class QuotasTest : public testing::Test {
     broker.reset();
   }
 
-  Altered::Entry alter_entry(const Entity& entity, std::vector<Op> ops, bool validate_only = false,
-                             int16_t version = 1) {
+  Altered::Entry alter_entry(const Entity& entity, std::vector<AlterOp> ops,
+                             bool validate_only = false, int16_t version = 1) {
     std::vector<Alter::Entity> parts;
     for (const auto& [type, name] : entity) parts.push_back({type, name});
     Alter::Entry entry;
@@ -50,7 +50,7 @@ class QuotasTest : public testing::Test {
     EXPECT_EQ(response.entries[0].error_message.has_value(), response.entries[0].error_code != 0);
     return response.entries[0];
   }
-  int alter(const Entity& entity, std::vector<Op> ops, bool validate_only = false) {
+  int alter(const Entity& entity, std::vector<AlterOp> ops, bool validate_only = false) {
     return alter_entry(entity, std::move(ops), validate_only).error_code;
   }
   void set(const Entity& entity, std::string_view key, double value) {
@@ -171,12 +171,12 @@ TEST_F(QuotasTest, SetAndRemove) {
 }
 
 TEST_F(QuotasTest, Refusals) {
-  const Op rate{"producer_byte_rate", 1e9, false};
+  const AlterOp rate{"producer_byte_rate", 1e9, false};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
   const struct {
     Entity entity;
-    std::vector<Op> ops;
+    std::vector<AlterOp> ops;
   } cases[] = {
       {kClient, {{"no_such_rate", 1, false}}},
       {kClient, {{"controller_mutation_rate", 1, false}}},  // findings.md, row 1
@@ -217,7 +217,7 @@ TEST_F(QuotasTest, OneTypeTwiceTheLastCounts) {
 
 TEST_F(QuotasTest, OneEntityTwiceIsRefusedOnceAndOthersGoOn) {
   Alter::Entity names[] = {{"client-id", "a"}, {"client-id", "b"}};
-  Op op{"producer_byte_rate", 7, false};
+  AlterOp op{"producer_byte_rate", 7, false};
   Alter::Entry entries[3];
   for (size_t i = 0; i < 3; ++i) {
     entries[i].entity = {&names[i / 2], 1};

@@ -19,6 +19,10 @@ namespace weir::log {
 
 using Buffer = std::vector<std::byte>;
 
+inline constexpr int64_t kNow = 1'700'000'000'000;  // of wall clocks, ms
+inline constexpr int64_t kHour = 3'600'000;           // ms
+inline constexpr int64_t kSecond_ns = 1'000'000'000;
+
 inline Buffer to_buffer(std::span<const std::byte> bytes) { return {bytes.begin(), bytes.end()}; }
 inline void append(Buffer& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());

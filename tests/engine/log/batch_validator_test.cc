@@ -15,7 +15,6 @@ namespace {
 
 using model::ErrorCode;
 
-constexpr int64_t kNow = 1'700'000'000'000;
 constexpr Compression kAllCodecs[] = {Compression::none, Compression::gzip, Compression::snappy,
                                       Compression::lz4, Compression::zstd};
 

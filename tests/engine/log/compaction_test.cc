@@ -15,8 +15,6 @@
 namespace weir::log {
 namespace {
 
-constexpr int64_t kNow = 1'700'000'000'000;
-constexpr int64_t kHour = 3'600'000;
 constexpr int64_t kTime = kNow - 50 * kHour;  // of the records
 
 struct Item {

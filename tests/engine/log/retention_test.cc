@@ -11,8 +11,6 @@
 namespace weir::log {
 namespace {
 
-constexpr int64_t kNow = 1'700'000'000'000;
-constexpr int64_t kHour = 3'600'000;
 
 RetentionTime at(int64_t ms_later) {
   return {kNow + ms_later, io::Instant{} + ms_later * 1'000'000};

@@ -17,7 +17,6 @@ namespace {
 
 using io::sim::CrashKind;
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
 constexpr const char* kPool = "/data/pool";
 
 class SegmentPoolTest : public testing::Test {

@@ -11,7 +11,6 @@
 namespace weir::log {
 namespace {
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
 
 class SegmentRemoverTest : public testing::Test {
  protected:

@@ -20,7 +20,6 @@ namespace {
 using io::sim::CrashKind;
 using model::ErrorCode;
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
 
 WorldOptions small_segments() {
   WorldOptions options;

@@ -21,6 +21,8 @@
 
 namespace weir::partition {
 
+inline constexpr int64_t kSecond_ns = 1'000'000'000;
+
 using base::operator""_ms;
 
 // Small enough that a few dozen appends wrap the ring.

@@ -15,7 +15,7 @@ namespace {
 using io::sim::CrashKind;
 using model::ErrorCode;
 
-constexpr size_t kLarge = 100'000;  // of a batch that goes straight to its segment
+constexpr size_t kStraightToSegment = 100'000;  // of a batch that goes straight to its segment
 
 WorldOptions primed_early() {
   WorldOptions options;
@@ -25,7 +25,7 @@ WorldOptions primed_early() {
   return options;
 }
 
-log::Buffer large(int64_t time = 1) { return log::make_batch(1, time, kLarge); }
+log::Buffer large(int64_t time = 1) { return log::make_batch(1, time, kStraightToSegment); }
 
 void burst(PartitionWorld& world, int count) {
   for (int i = 0; i < count; ++i) ASSERT_GE(world.append(large()), 0);

@@ -29,7 +29,7 @@ struct Sent {
   bool lost = false;             // was not there after a crash
 };
 
-struct Producer {
+struct CrashProducer {
   int64_t id = 0;
   int32_t next_sequence = 0;
   std::deque<size_t> recent{};  // indexes in the list of what was sent, acknowledged or not
@@ -147,7 +147,7 @@ class CrashRun {
     const auto producer = static_cast<int32_t>(random_.between(0, 2)) - 1;
     log::BatchOptions options;
     if (producer >= 0) {
-      Producer& its = producer_of(partition, producer);
+      CrashProducer& its = producer_of(partition, producer);
       options.producer_id = model::ProducerId(its.id);
       options.producer_epoch = model::ProducerEpoch(0);
       options.base_sequence = model::Sequence(its.next_sequence);
@@ -170,7 +170,7 @@ class CrashRun {
     world_.send_append(*flight_.back(), its.bytes, its.partition);
   }
 
-  Producer& producer_of(int32_t partition, int32_t producer) {
+  CrashProducer& producer_of(int32_t partition, int32_t producer) {
     return producers_[static_cast<size_t>(partition)][static_cast<size_t>(producer)];
   }
 
@@ -242,7 +242,7 @@ class CrashRun {
   // An idempotent producer sends its newest batches again: those that are there get their offset,
   // those that are not are appended.
   void retry(int32_t partition, int32_t producer) {
-    Producer& its = producer_of(partition, producer);
+    CrashProducer& its = producer_of(partition, producer);
     while (its.recent.size() > kBatchesRemembered) {
       if (sent_[its.recent.front()].lost) break;
       its.recent.pop_front();
@@ -281,7 +281,7 @@ class CrashRun {
   PartitionWorld world_;
   std::deque<Sent> sent_;  // in the order of sending
   std::deque<std::unique_ptr<InFlight>> flight_;
-  std::vector<std::vector<Producer>> producers_;
+  std::vector<std::vector<CrashProducer>> producers_;
   std::vector<int64_t> seen_;  // high watermarks told to readers
   int incarnation_ = 0;
   int64_t time_ = 0;

@@ -19,9 +19,8 @@ namespace {
 using io::sim::CrashKind;
 using model::ErrorCode;
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
 
-WorldOptions small_segments() {
+WorldOptions small_recycled_segments() {
   WorldOptions options;
   options.partition_count = 2;
   options.settings.segment_bytes = 64_KiB;
@@ -32,7 +31,7 @@ WorldOptions small_segments() {
 
 class Recycling : public testing::Test {
  protected:
-  Recycling() : world(1, small_segments()) {}
+  Recycling() : world(1, small_recycled_segments()) {}
   void SetUp() override { ASSERT_TRUE(world.start()); }
 
   // Batches of one size; their content tells partition and offset.

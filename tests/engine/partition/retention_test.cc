@@ -15,7 +15,6 @@ namespace {
 using io::sim::CrashKind;
 using model::ErrorCode;
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
 constexpr int64_t kCheckMs = 10'000;
 constexpr int64_t kHour = 3'600'000;
 

@@ -10,8 +10,7 @@
 namespace weir::partition {
 namespace {
 
-constexpr int64_t kSecond_ns = 1'000'000'000;
-constexpr int64_t kCheckMs = 10'000;
+constexpr int64_t kGuardCheckMs = 10'000;
 
 class Positions : public ReadPositions {
  public:
@@ -28,7 +27,7 @@ WorldOptions expiring() {
   WorldOptions options;
   options.settings.segment_bytes = 64_KiB;
   options.settings.retention.age_ms_max = 1'000;
-  options.partition.retention_check_ms = kCheckMs;
+  options.partition.retention_check_ms = kGuardCheckMs;
   return options;
 }
 
@@ -42,9 +41,9 @@ class UnreadGuardTest : public testing::Test {
     second = world.partition().log().segments()[1]->base_offset.value();
     world.table().start_retention(&positions);
   }
-  void wait_rounds(int64_t count) { world.sim().run_for(count * kCheckMs * 1'000'000); }
+  void wait_rounds(int64_t count) { world.sim().run_for(count * kGuardCheckMs * 1'000'000); }
   // Into the middle between rounds, and past the first, which deletes nothing by age.
-  void settle() { world.sim().run_for(kCheckMs * 1'000'000 + kSecond_ns); }
+  void settle() { world.sim().run_for(kGuardCheckMs * 1'000'000 + kSecond_ns); }
   int64_t start() { return world.partition().log_start_offset().value(); }
   PartitionWorld world;
   Positions positions;
