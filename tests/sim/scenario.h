@@ -83,6 +83,7 @@ struct Scenario {
   bool stop_cleanly = true;       // at the end, before the last check
   bool rot = false;               // one acknowledged journal record is harmed before the last start
   bool disk_fills = false;        // now and then no file can grow for a while
+  int64_t io_stuck_ms = 0;        // alarm for calls to the disk that take longer; 0: none
   bool few_descriptors = false;   // now and then no file can be opened for a while
   bool disk_errors = false;       // the engine may have to give up and be restarted
 };
