@@ -361,6 +361,7 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   if (serving_) mine.transaction = serving_->transactions.metrics();
   mine.partitions = table_.size();
   mine.buffer_bytes = pool_.used_bytes();
+  mine.read_bytes_held = pool_.leased_bytes();
   mine.io_stuck = disk_.stuck_count();
   mine.io_stuck_episodes = disk_.episodes();
   mine.cores = 1;

@@ -23,10 +23,13 @@ struct Chunk {
   size_t used = 0;
   BufferPool::Buffer buffer;
   BufferPool* pool = nullptr;
-  uint32_t pins = 0;  // AppendBuffer's own and one per lease
+  uint32_t pins = 0;    // AppendBuffer's own and one per lease
+  uint32_t leases = 0;  // of these, readers'
 };
-void pin(Chunk& chunk);
 void unpin(Chunk& chunk);  // frees at zero
+// The same for a reader, who is counted in the pool.
+void lease_chunk(Chunk& chunk);
+void return_chunk(Chunk& chunk);
 
 class AppendBuffer {
  public:

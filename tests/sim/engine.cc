@@ -45,6 +45,7 @@ broker::Config make_config(const Scenario& scenario) {
   config.partition.flush_bytes = scenario.flush_bytes;
   config.partition.carry_bytes_max = scenario.flush_bytes / 4;
   config.partition.tail_cache_bytes = scenario.tail_cache_bytes;
+  config.partition.fetch_memory_bytes = scenario.fetch_memory_bytes;
   config.partition.prime_burst_min = scenario.prime_burst_bytes;
   config.partition.prime_quiet_ns = scenario.prime_quiet_us * 1'000;
   config.partition.prime_piece_bytes = 16 << 10;

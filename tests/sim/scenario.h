@@ -65,6 +65,7 @@ struct Scenario {
   uint32_t commits_in_flight = 4;
   uint64_t flush_bytes = 64 << 10;
   uint64_t tail_cache_bytes = 1 << 20;
+  int64_t fetch_memory_bytes = 128 << 20;
   int32_t offsets_partitions = 2;
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
