@@ -8,11 +8,11 @@
 // pin goes. Owned by the partition's home core.
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
 #include "engine/log/buffer_pool.h"
+#include "io/base/fifo.h"
 #include "io/disk.h"
 
 namespace weir::log {
@@ -68,7 +68,7 @@ class AppendBuffer {
   size_t chunk_index(uint64_t position) const;
 
   BufferPool& pool_;
-  std::deque<Chunk*> chunks_;
+  base::Fifo<Chunk*> chunks_;
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
   size_t memory_bytes_ = 0;
