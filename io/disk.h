@@ -94,6 +94,8 @@ class Disk {
   virtual base::Result<FileInfo> info(const std::string& path) = 0;
   virtual base::Result<uint64_t> free_bytes(const std::string& path) = 0;
   virtual base::Result<uint64_t> total_bytes(const std::string& path) = 0;  // of its file system
+  // Where an open file is found now, for the log; empty when it has no name that is known.
+  virtual std::string path_of(FileId file) = 0;
 };
 
 }  // namespace weir::io

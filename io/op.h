@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "io/base/assert.h"
 
@@ -46,6 +47,16 @@ class Op {
     ASSERT(armed_);
     armed_ = false;
     function_(owner_, *this);
+  }
+  // For who stands between a caller and a back end, before the call (watched_disk.h): the
+  // completion goes to `to`; returns where it went.
+  struct Target {
+    void* owner = nullptr;
+    Function function = nullptr;
+  };
+  Target redirect(Target to) {
+    ASSERT(!armed_);
+    return {std::exchange(owner_, to.owner), std::exchange(function_, to.function)};
   }
   // The simulator's crash: the operation will never complete and its owner is about to be
   // destroyed.

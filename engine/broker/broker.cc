@@ -86,6 +86,7 @@ Broker::Broker(Config config, ReadyObserver* observer)
   stop_op_.bind<&Broker::on_stop_step>(*this);
   grace_timer_.bind<&Broker::on_grace_over>(*this);
   catalog_failure_op_.bind<&Broker::on_catalog_failed>(*this);
+  machines_.resize(io::kCoresMax);
   cores_.resize(io::kCoresMax);
 }
 
@@ -95,8 +96,21 @@ std::string Broker::journal_path(uint16_t core, uint64_t generation) const {
   return fmt::format("{}/journal/core-{}.{}.journal", config_.server.data_dir, core, generation);
 }
 
-void Broker::on_core_start(io::CoreIo& core) {
-  cores_[core.index.value()] = std::make_unique<Core>(core, config_, *this);
+Broker::DiskAlarms Broker::disk_alarms() const {
+  DiskAlarms all;
+  for (const auto& machine : machines_) {
+    if (!machine) continue;
+    all.stuck += machine->disk.stuck_count();
+    all.episodes += machine->disk.episodes();
+  }
+  return all;
+}
+
+void Broker::on_core_start(io::CoreIo& given) {
+  auto& machine = machines_[given.index.value()];
+  machine = std::make_unique<Machine>(given, config_.server.io_stuck_ms);
+  io::CoreIo& core = machine->io;
+  cores_[core.index.value()] = std::make_unique<Core>(core, machine->disk, config_, *this);
   if (core.index.value() != 0) return;
   core0_ = &core;
   if (auto status = boot(core); !status) {
@@ -374,6 +388,7 @@ void Broker::on_grace_over() { on_stop_request(*core0_); }
 void Broker::on_core_stop(io::CoreIo& core) {
   if (core.index.value() == 0) writer_.reset();
   cores_[core.index.value()].reset();
+  machines_[core.index.value()].reset();
 }
 
 void Broker::fail(int exit_code, std::string reason) {

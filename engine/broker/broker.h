@@ -23,6 +23,7 @@
 #include "engine/catalog/catalog_writer.h"
 #include "engine/catalog/node_identity.h"
 #include "io/core_io.h"
+#include "io/watched_disk.h"
 
 namespace weir::broker {
 
@@ -47,6 +48,13 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
   const std::string& failure() const { return failure_; }
   int exit_code() const { return exit_code_; }
   const std::vector<io::Address>& addresses() const { return addresses_; }
+
+  // For a world whose cores are all on one thread: the alarms of all disks.
+  struct DiskAlarms {
+    uint64_t stuck = 0;     // calls, now
+    uint64_t episodes = 0;  // so far
+  };
+  DiskAlarms disk_alarms() const;
 
  private:
   base::Status boot(io::CoreIo& core);
@@ -73,7 +81,18 @@ class Broker final : public io::Platform::CoreMain, public Core::Owner {
 
   const Config config_;
   ReadyObserver* const observer_;
-  std::vector<std::unique_ptr<Core>> cores_;   // each slot written by its own core's thread
+  // A core's part of the machine, its disk watched.
+  struct Machine {
+    Machine(io::CoreIo& core, int64_t io_stuck_ms)
+        : disk(core.disk, core.loop, io_stuck_ms),
+          io{core.index, core.core_count, core.loop, disk,
+             core.network, core.clock, core.mailboxes, core.random} {}
+    io::WatchedDisk disk;
+    io::CoreIo io;
+  };
+  // Each slot written by its own core's thread.
+  std::vector<std::unique_ptr<Machine>> machines_;
+  std::vector<std::unique_ptr<Core>> cores_;
 
   // Core 0's from here on.
   catalog::Meta meta_;

@@ -38,6 +38,7 @@ struct ServerSettings {
   bool insecure_open_listener = false;
   std::string http_listener = "127.0.0.1:9644";
   int32_t cores = 0;
+  int64_t io_stuck_ms = 10'000;
   int64_t journal_size_bytes = 256 << 20;
   IoBackend io_backend = IoBackend::automatic;
   LogLevel log_level = LogLevel::info;
@@ -148,6 +149,12 @@ constexpr void ServerSettings::describe(auto& setting, auto& s) {
           {.min = 0, .max = 1'000'000'000, .doc = "Number of this node in the cluster of one."});
   setting("num.cores", s.cores,
           {.min = 0, .max = 256, .doc = "Threads, one per processor core; 0 takes all cores."});
+  setting("weir.io.stuck.ms", s.io_stuck_ms,
+          {.min = 0,
+           .max = 86'400'000,
+           .unit = "ms",
+           .doc = "A call to the disk that takes longer is said in the log and counted in "
+                  "weir_io_stuck; 0: never."});
 }
 
 static_assert(model::defaults_in_range<ServerSettings>());

@@ -40,8 +40,9 @@ Core::Serving::Serving(Core& core, const BootData& data)
               core.config_.handlers, core.handler_metrics_},
       acceptor(context, core.config_.connection, core.connection_metrics_) {}
 
-Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
+Core::Core(io::CoreIo& io, const io::WatchedDisk& disk, const Config& config, Owner& owner)
     : io_(io),
+      disk_(disk),
       config_(config),
       owner_(owner),
       journal_(io, config.journal),
@@ -360,6 +361,9 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   if (serving_) mine.transaction = serving_->transactions.metrics();
   mine.partitions = table_.size();
   mine.buffer_bytes = pool_.used_bytes();
+  mine.read_bytes_held = pool_.leased_bytes();
+  mine.io_stuck = disk_.stuck_count();
+  mine.io_stuck_episodes = disk_.episodes();
   mine.cores = 1;
   snapshot.add(mine);
 }

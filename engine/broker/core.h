@@ -30,6 +30,7 @@
 #include "engine/partition/partition_table.h"
 #include "engine/transaction/transaction_coordinator.h"
 #include "io/core_io.h"
+#include "io/watched_disk.h"
 
 namespace weir::broker {
 
@@ -42,8 +43,8 @@ class Core : private catalog::CatalogListener {
     virtual void on_device_failed(const std::string& reason) = 0;
   };
 
-  // `config` outlives the core. Takes messages from here on.
-  Core(io::CoreIo& io, const Config& config, Owner& owner);
+  // `config` and `disk`, that of `io`, outlive the core. Takes messages from here on.
+  Core(io::CoreIo& io, const io::WatchedDisk& disk, const Config& config, Owner& owner);
   ~Core() override;
   Core(const Core&) = delete;
 
@@ -122,6 +123,7 @@ class Core : private catalog::CatalogListener {
   Done on_topic_config_changed(const catalog::Topic& topic) override;
 
   io::CoreIo& io_;
+  const io::WatchedDisk& disk_;
   const Config& config_;
   Owner& owner_;
   State state_ = State::built;

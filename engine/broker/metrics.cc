@@ -52,6 +52,12 @@ void visit(Snapshot& snapshot, Visitor& visitor) {
   std::remove_const_t<decltype(snapshot.connection)>::describe(visitor, snapshot.connection);
   visitor("weir_partitions", "partitions served", snapshot.partitions);
   visitor("weir_buffer_bytes", "memory of append buffers and reads in use", snapshot.buffer_bytes);
+  visitor("weir_read_memory_bytes", "of these, what fetches hold until it has been sent",
+          snapshot.read_bytes_held);
+  visitor("weir_io_stuck", "calls to the disk under way for longer than weir.io.stuck.ms",
+          snapshot.io_stuck);
+  visitor("weir_io_stuck_episodes_total", "times that calls to a core's disk began to be stuck",
+          snapshot.io_stuck_episodes);
 }
 
 }  // namespace

@@ -24,6 +24,9 @@ struct MetricsSnapshot {
   connection::Metrics connection;
   uint64_t partitions = 0;
   uint64_t buffer_bytes = 0;
+  uint64_t read_bytes_held = 0;
+  uint64_t io_stuck = 0;
+  uint64_t io_stuck_episodes = 0;
   uint16_t cores = 0;
 
   void add(const MetricsSnapshot& core);

@@ -15,13 +15,22 @@ constexpr size_t kStreamingMin = 32 * 1024;
 
 }  // namespace
 
-void pin(Chunk& chunk) { ++chunk.pins; }
-
 void unpin(Chunk& chunk) {
   ASSERT(chunk.pins > 0);
   if (--chunk.pins > 0) return;
   chunk.pool->release(chunk.buffer);
   delete &chunk;
+}
+
+void lease_chunk(Chunk& chunk) {
+  ++chunk.pins;
+  if (chunk.leases++ == 0) chunk.pool->count_lease(chunk.buffer.size);
+}
+
+void return_chunk(Chunk& chunk) {
+  ASSERT(chunk.leases > 0);
+  if (--chunk.leases == 0) chunk.pool->count_return(chunk.buffer.size);
+  unpin(chunk);
 }
 
 AppendBuffer::~AppendBuffer() {
@@ -96,7 +105,7 @@ void AppendBuffer::lease(uint64_t from, uint64_t to, std::vector<io::Slice>& pie
   if (from == to) return;
   slices(from, to, pieces);
   for (size_t i = chunk_index(from); i < chunks_.size() && chunks_[i]->begin < to; ++i) {
-    pin(*chunks_[i]);
+    lease_chunk(*chunks_[i]);
     pinned.push_back(chunks_[i]);
   }
 }

@@ -8,11 +8,11 @@
 // pin goes. Owned by the partition's home core.
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
 #include "engine/log/buffer_pool.h"
+#include "io/base/fifo.h"
 #include "io/disk.h"
 
 namespace weir::log {
@@ -23,10 +23,13 @@ struct Chunk {
   size_t used = 0;
   BufferPool::Buffer buffer;
   BufferPool* pool = nullptr;
-  uint32_t pins = 0;  // AppendBuffer's own and one per lease
+  uint32_t pins = 0;    // AppendBuffer's own and one per lease
+  uint32_t leases = 0;  // of these, readers'
 };
-void pin(Chunk& chunk);
 void unpin(Chunk& chunk);  // frees at zero
+// The same for a reader, who is counted in the pool.
+void lease_chunk(Chunk& chunk);
+void return_chunk(Chunk& chunk);
 
 class AppendBuffer {
  public:
@@ -65,7 +68,7 @@ class AppendBuffer {
   size_t chunk_index(uint64_t position) const;
 
   BufferPool& pool_;
-  std::deque<Chunk*> chunks_;
+  base::Fifo<Chunk*> chunks_;
   uint64_t begin_ = 0;
   uint64_t end_ = 0;
   size_t memory_bytes_ = 0;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "io/base/assert.h"
 #include "io/base/huge_pages.h"
 #include "io/base/units.h"
 
@@ -40,6 +41,14 @@ class BufferPool {
   size_t used_bytes() const { return used_; }
   size_t kept_bytes() const { return kept_; }
 
+  // Of the memory in use: what readers hold (append_buffer.h, lease_chunk), each buffer once.
+  size_t leased_bytes() const { return leased_; }
+  void count_lease(size_t size) { leased_ += size; }
+  void count_return(size_t size) {
+    ASSERT(leased_ >= size);
+    leased_ -= size;
+  }
+
  private:
   static constexpr size_t kSlabClassMin = 3;
   // One huge page cut into buffers of one class.
@@ -61,6 +70,7 @@ class BufferPool {
   size_t kept_max_;
   size_t kept_ = 0;
   size_t used_ = 0;
+  size_t leased_ = 0;
   std::array<std::vector<std::byte*>, kSlabClassMin> free_;  // of the classes below slabs
   std::unordered_map<std::byte*, Slab> slabs_;               // by address
   // Slabs with a free buffer; the last is taken from first.

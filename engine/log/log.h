@@ -4,13 +4,13 @@
 // the partition on its home core.
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/log/segment.h"
+#include "io/base/fifo.h"
 
 namespace weir::log {
 
@@ -41,7 +41,7 @@ class Log {
   BufferPool& pool() { return pool_; }
   bool empty() const { return segments_.empty(); }
   Segment& active() { return *segments_.back(); }
-  const std::deque<std::unique_ptr<Segment>>& segments() const { return segments_; }
+  const base::Fifo<std::unique_ptr<Segment>>& segments() const { return segments_; }
   model::Offset start_offset() const { return start_offset_; }
   model::Offset end_offset() const { return end_offset_; }
   uint64_t size_bytes() const;
@@ -99,7 +99,7 @@ class Log {
  private:
   BufferPool& pool_;
   std::string directory_;
-  std::deque<std::unique_ptr<Segment>> segments_;
+  base::Fifo<std::unique_ptr<Segment>> segments_;
   model::Offset start_offset_{0};
   model::Offset end_offset_{0};
   uint64_t replacements_ = 0;

@@ -135,6 +135,10 @@ void SegmentMaker::on_step(io::Op& op) {
 
 void SegmentMaker::finish(int32_t result) {
   stage_ = Stage::idle;
+  // Thousands of partitions have a maker that made its file long ago.
+  for (std::string* name : {&parent_, &directory_, &path_, &pool_directory_}) {
+    std::string().swap(*name);
+  }
   core_.loop.post(*std::exchange(done_, nullptr), result);
 }
 

@@ -32,7 +32,7 @@ SegmentReader::SegmentReader(io::CoreIo& core) : core_(core), loader_(core.disk,
 }
 
 SegmentReader::~SegmentReader() {
-  if (window_) unpin(*window_);
+  if (window_) return_chunk(*window_);
 }
 
 bool SegmentReader::start(Log& log, const Wish& wish, Lease& lease, io::Op& done) {
@@ -153,7 +153,7 @@ void SegmentReader::from_file() {
   window_->buffer =
       log_->pool().allocate_whole(base::round_up(window_end_, io::kBlockSize) - begin);
   window_->pool = &log_->pool();
-  window_->pins = 1;
+  lease_chunk(*window_);
 
   // A full segment is about to be sealed, which closes its file; the active one waits for its
   // readers.
@@ -251,7 +251,7 @@ void SegmentReader::finish(model::ErrorCode error) {
   error_ = error;
   stage_ = Stage::idle;
   --place_.segment->users;
-  if (window_) unpin(*std::exchange(window_, nullptr));
+  if (window_) return_chunk(*std::exchange(window_, nullptr));
   core_.loop.post(*done_, 0);
 }
 

@@ -26,7 +26,7 @@ struct Lease {
   ~Lease() { release(); }
 
   void release() {
-    for (Chunk* chunk : pinned) unpin(*chunk);
+    for (Chunk* chunk : pinned) return_chunk(*chunk);
     pinned.clear();
     pieces.clear();
   }

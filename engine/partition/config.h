@@ -17,6 +17,7 @@ struct Config {
   uint64_t flush_bytes = 256_KiB;  // committed bytes in the journal only, from which they are moved
   uint64_t carry_bytes_max = 64_KiB;     // at most this much is carried forward in the journal
   size_t tail_cache_bytes = 32_MiB;      // append buffers kept for tail readers, per core
+  int64_t fetch_memory_bytes = 128 << 20;  // that reads hold until they are sent, per core
   int64_t prime_bytes_max = 128 << 20;     // at most this far behind its end a segment is primed
   uint64_t prime_burst_min = 16_MiB;     // after large writes of so much without a pause
   uint64_t prime_piece_bytes = 2_MiB;      // zeros in one write
@@ -36,6 +37,11 @@ struct Config {
   double cleaner_bytes_per_second = std::numeric_limits<double>::max();  // of all cores
 
   static constexpr void describe(auto& setting, auto& c) {
+    setting("fetch.memory.max.bytes", c.fetch_memory_bytes,
+            {.min = 4'194'304,
+             .unit = "bytes",
+             .doc = "Memory for the records of each core that are being sent to clients; when it "
+                    "is used up, fetches wait, and are answered with fewer records."});
     setting("log.cleaner.backoff.ms", c.cleaner_backoff_ms,
             {.min = 0,
              .unit = "ms",

@@ -12,6 +12,8 @@ struct Metrics {
   uint64_t duplicate_batches = 0;
   uint64_t read_bytes = 0;
   uint64_t cold_reads = 0;
+  uint64_t read_waits = 0;
+  uint64_t reads_turned_away = 0;
   uint64_t flushed_bytes = 0;
   uint64_t segments_sealed = 0;
   uint64_t append_errors = 0;
@@ -41,6 +43,10 @@ struct Metrics {
            m.duplicate_batches);
     metric("weir_read_bytes_total", "bytes of record batches handed to fetches", m.read_bytes);
     metric("weir_cold_reads_total", "reads of a partition that went to the disk", m.cold_reads);
+    metric("weir_read_memory_waits_total", "reads that waited for memory that other reads hold",
+           m.read_waits);
+    metric("weir_reads_turned_away_total", "reads that were answered without records after that",
+           m.reads_turned_away);
     metric("weir_flushed_bytes_total", "bytes moved from journal to segments", m.flushed_bytes);
     metric("weir_primed_bytes_total", "zeros written ahead of the end of segments", m.primed_bytes);
     metric("weir_segments_sealed_total", "segments completed", m.segments_sealed);

@@ -14,7 +14,6 @@
 // reading).
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +29,7 @@
 #include "engine/partition/producer_state.h"
 #include "engine/partition/segment_keeper.h"
 #include "engine/partition/services.h"
+#include "io/base/fifo.h"
 
 namespace weir::partition {
 
@@ -223,8 +223,8 @@ class Partition final : public journal::Source,
   FetchWaiters waiters_;
 
   model::Offset high_watermark_{0};
-  std::deque<AppendRequest*> queue_;    // not placed yet: no room in the file
-  std::deque<Waiting> waiting_;         // placed, not durable; ascending next_offset
+  base::Fifo<AppendRequest*> queue_;    // not placed yet: no room in the file
+  base::Fifo<Waiting> waiting_;         // placed, not durable; ascending next_offset
   std::vector<Waiting> duplicates_;     // retries of batches that are not durable yet
   std::vector<io::Slice> pieces_;       // scratch of contribute
   uint32_t parts_in_flight_ = 0;

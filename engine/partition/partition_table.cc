@@ -53,7 +53,8 @@ PartitionTable::PartitionTable(Services& services, const Config& config,
       data_directory_(std::move(data_directory)),
       remover_(services.io, services.topics_directory, services.segment_pool),
       retention_(services, *this, config),
-      cleaner_(services, *this, config) {
+      cleaner_(services, *this, config),
+      read_gate_(services, static_cast<size_t>(config.fetch_memory_bytes)) {
   reap_op_.bind<&PartitionTable::on_reap>(*this);
 }
 
@@ -163,6 +164,7 @@ void PartitionTable::on_release_read(io::Message& message) {
   job->release();
   reads_.free.push_back(job);
   services_.io.mailboxes.reply(request);
+  read_gate_.look();
 }
 
 // Whether a fetch of this partition would be answered at once: with an error, or with its limits

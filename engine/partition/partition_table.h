@@ -12,6 +12,7 @@
 #include "engine/partition/directory_remover.h"
 #include "engine/partition/offsets_job.h"
 #include "engine/partition/partition.h"
+#include "engine/partition/read_gate.h"
 #include "engine/partition/read_job.h"
 #include "engine/partition/retention.h"
 
@@ -49,6 +50,7 @@ class PartitionTable : private Partition::QuietListener {
   void prepare_stop();
   bool quiet() const;
 
+  ReadGate& read_gate() { return read_gate_; }
   // For jobs that are over.
   void done(OffsetsJob& job);
 
@@ -87,6 +89,7 @@ class PartitionTable : private Partition::QuietListener {
   Cleaner cleaner_;
   Jobs<ReadJob> reads_;
   Jobs<OffsetsJob> offsets_;
+  ReadGate read_gate_;  // lists jobs
 };
 
 }  // namespace weir::partition

@@ -19,11 +19,11 @@
 // with zeros where coordinator epoch and first offset are; and no aborted transactions.
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
 #include "engine/partition/producer_state.h"
+#include "io/base/fifo.h"
 
 namespace weir::partition {
 
@@ -31,7 +31,7 @@ struct SnapshotContent {
   model::Offset next_offset;
   std::span<const ProducerEntry* const> producers;  // ascending by id
   std::span<const log::EpochStart> epochs;
-  const std::deque<TransactionIndex::Aborted>& aborted;
+  const base::Fifo<TransactionIndex::Aborted>& aborted;
 };
 
 struct DecodedSnapshot {

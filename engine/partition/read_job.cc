@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/partition/partition_table.h"
+#include "engine/partition/read_gate.h"
 
 namespace weir::partition {
 
@@ -20,6 +21,7 @@ void ReadJob::start(ReadRequest& request) {
   next_ = 0;
   left_ = request.size_max;
   first_ = request.first_batch_whole;
+  admitted_ = false;
   found_.assign(request.items.size(), {});
   step();
 }
@@ -30,12 +32,45 @@ void ReadJob::step() {
     Partition* partition = table_.find(item.key);
     if (!partition) {
       item.error = ErrorCode::unknown_topic_or_partition;
-    } else if (check(*partition, item) && !read(*partition, item)) {
-      return;  // on_read goes on
+    } else if (check(*partition, item) && may_take()) {
+      if (!read(*partition, item)) return;  // on_read goes on
+    } else if (waits_) {
+      return;
     }
     ++next_;
   }
   finish();
+}
+
+// False: not now (waits_), or nothing more: what there is, is answered.
+bool ReadJob::may_take() {
+  ReadGate& gate = table_.read_gate();
+  const bool has_some = !lease_.pieces.empty();
+  if (has_some || admitted_ ? gate.open() : gate.admits()) return true;
+  if (has_some) {
+    take_no_more();
+  } else {
+    waits_ = true;
+    gate.wait(*this);
+  }
+  return false;
+}
+
+void ReadJob::take_no_more() {
+  left_ = 0;
+  first_ = false;
+}
+
+void ReadJob::admitted() {
+  waits_ = false;
+  admitted_ = true;
+  step();
+}
+
+void ReadJob::turned_away() {
+  waits_ = false;
+  take_no_more();
+  step();
 }
 
 // Offsets and epochs; false when there is nothing to read. One snapshot for the whole item (CASES

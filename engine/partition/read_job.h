@@ -9,19 +9,27 @@
 #include "engine/log/segment_reader.h"
 #include "engine/partition/messages.h"
 #include "engine/partition/services.h"
+#include "io/base/intrusive_list.h"
 
 namespace weir::partition {
 
 class Partition;
 class PartitionTable;
 
-class ReadJob {
+class ReadGate;
+
+class ReadJob : public base::ListHook {
  public:
   ReadJob(PartitionTable& table, Services& services);
   ReadJob(const ReadJob&) = delete;
 
   void start(ReadRequest& request);
   void release();  // gives back all memory; the job may then be used again
+
+  // ReadGate: its turn has come; or nobody gave memory back for long.
+  void admitted();
+  void turned_away();
+  io::Instant patience_ends{};
 
  private:
   struct Found {
@@ -32,6 +40,8 @@ class ReadJob {
   };
 
   void step();
+  bool may_take();
+  void take_no_more();
   bool check(Partition& partition, ReadItem& item);
   bool read(Partition& partition, ReadItem& item);
   void on_read(io::Op& op);
@@ -51,6 +61,8 @@ class ReadJob {
   size_t piece_begin_ = 0;
   uint64_t left_ = 0;
   bool first_ = true;
+  bool waits_ = false;     // at the gate
+  bool admitted_ = false;  // it has waited there
 };
 
 }  // namespace weir::partition

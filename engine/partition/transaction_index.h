@@ -8,12 +8,12 @@
 // are kept as long as the log has offsets of theirs, 32 bytes each.
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <span>
 #include <vector>
 
 #include "engine/model/ids.h"
+#include "io/base/fifo.h"
 
 namespace weir::partition {
 
@@ -59,13 +59,13 @@ class TransactionIndex {
   void forget_markers(std::span<const model::Offset> markers);
 
   // Ascending by last_offset; for snapshots.
-  const std::deque<Aborted>& aborted() const { return aborted_; }
+  const base::Fifo<Aborted>& aborted() const { return aborted_; }
   void restore_aborted(const Aborted& aborted) { aborted_.push_back(aborted); }
 
  private:
   std::map<model::Offset, model::Offset> unstable_;  // first offset -> marker's, kNoOffset: open
-  std::deque<model::Offset> ended_;                  // first offsets, by marker; not durable yet
-  std::deque<Aborted> aborted_;
+  base::Fifo<model::Offset> ended_;                  // first offsets, by marker; not durable yet
+  base::Fifo<Aborted> aborted_;
 };
 
 }  // namespace weir::partition

@@ -2,13 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 
 #include "io/errors.h"
 
@@ -63,6 +66,13 @@ base::Result<uint64_t> total_bytes(const std::string& path) {
   struct statvfs status {};
   if (statvfs(path.c_str(), &status) != 0) return failed(Operation::total_bytes, errno, path);
   return uint64_t{status.f_blocks} * status.f_frsize;
+}
+
+std::string path_of(int descriptor) {
+  std::array<char, PATH_MAX> path;
+  const std::string link = fmt::format("/proc/self/fd/{}", descriptor);
+  const ssize_t size = readlink(link.c_str(), path.data(), path.size());
+  return size < 0 ? std::string() : std::string(path.data(), static_cast<size_t>(size));
 }
 
 int lock_open_file(int descriptor) {

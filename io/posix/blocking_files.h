@@ -13,6 +13,7 @@ base::Result<std::vector<DirectoryEntry>> list_directory(const std::string& path
 base::Result<FileInfo> file_info(const std::string& path);
 base::Result<uint64_t> free_bytes(const std::string& path);  // for an ordinary user
 base::Result<uint64_t> total_bytes(const std::string& path);
+std::string path_of(int descriptor);  // empty when the kernel does not say
 
 // OpenOptions::locked: flock(2) on a file just opened; the descriptor, or -errno and it is closed.
 int lock_open_file(int descriptor);

@@ -92,4 +92,6 @@ base::Result<uint64_t> PosixDisk::total_bytes(const std::string& path) {
   return posix::total_bytes(path);
 }
 
+std::string PosixDisk::path_of(FileId file) { return posix::path_of(file.value()); }
+
 }  // namespace weir::io::posix

@@ -27,6 +27,7 @@ class PosixDisk final : public Disk {
   base::Result<FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
   base::Result<uint64_t> total_bytes(const std::string& path) override;
+  std::string path_of(FileId file) override;
 
  private:
   CoreJobs& jobs_;

@@ -71,6 +71,13 @@ bool DiskMedia::fits(const SimFile& file, uint64_t end) const {
   return end <= occupied || used_bytes() + (end - occupied) <= size_bytes_;
 }
 
+int64_t DiskMedia::waiting_ns() const {
+  for (const auto& [id, request] : in_flight_) {
+    if (request.op != nullptr) return scheduler_.now_ns() - request.since_ns;
+  }
+  return 0;
+}
+
 void DiskMedia::draw_faults(Request& request) {
   const bool writes = request.call == Call::write || request.call == Call::allocate ||
                       request.call == Call::truncate;
@@ -138,6 +145,7 @@ void DiskMedia::submit(SimDisk& disk, Op& op, Request request) {
   request.op = &op;
   request.disk = &disk;
   request.submitted_at = completions_;
+  request.since_ns = scheduler_.now_ns();
   begin(id, request);
   int64_t latency = draw_latency(random_, faults_.disk_latency_ns);
   if (request.call == Call::close) latency /= 8;
@@ -161,6 +169,7 @@ void DiskMedia::on_event(uint32_t, uint64_t id) {
     --landing_count_;
     return;
   }
+  waited_ns_max_ = std::max(waited_ns_max_, scheduler_.now_ns() - request.since_ns);
   request.disk->loop_.complete(*request.op, result);
   if (request.call == Call::sync || request.durable) scheduler_.crash_point(CrashPoint::flush);
   if (!request.path.empty()) scheduler_.crash_point(CrashPoint::directory);

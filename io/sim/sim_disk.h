@@ -9,6 +9,7 @@
 // write whose buffer is not the same at its completion as at its submission stops the run: "buffer
 // changed while in flight".
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -51,7 +52,10 @@ class DiskMedia : public EventTarget {
   size_t landing_count() const { return landing_count_; }
   // `forget_locks`: what still lands holds no file lock.
   void crash(CrashKind kind, bool forget_locks = false);
-  void restarted() { device_failed_ = false; }
+  void restarted() {
+    device_failed_ = false;
+    waited_ns_max_ = 0;
+  }
 
   // A power cut whose outcome is chosen, instead of drawn (loose_ends.h).
   LooseEnds loose_ends() const { return tree_.loose_ends(); }
@@ -59,6 +63,10 @@ class DiskMedia : public EventTarget {
     return tree_.hash_as(ends, picks);
   }
   void power_cut_as(const LooseEnds& ends, LooseEnds::Picks picks);
+  // How long the oldest operation of the living process is under way, and the longest that any one
+  // of it ever was.
+  int64_t waiting_ns() const;
+  int64_t waited_ns_max() const { return std::max(waited_ns_max_, waiting_ns()); }
   // Grows whenever an operation is submitted or performed: the moments when a crash can differ.
   uint64_t io_events() const { return next_id_ + performed_; }
 
@@ -87,6 +95,7 @@ class DiskMedia : public EventTarget {
     uint64_t size = 0;
     uint64_t size_done = 0;    // what a short transfer gets through
     uint64_t submitted_at = 0; // number of completions before the submission
+    int64_t since_ns = 0;
     int fault = 0;             // errno that it will end with
     std::string path;
     std::string path_to;
@@ -121,6 +130,7 @@ class DiskMedia : public EventTarget {
   uint64_t completions_ = 0;
   uint64_t performed_ = 0;
   size_t landing_count_ = 0;
+  int64_t waited_ns_max_ = 0;   // of those that are over
   bool device_failed_ = false;  // sticky EIO
 };
 
@@ -145,6 +155,7 @@ class SimDisk : public Disk {
   base::Result<FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
   base::Result<uint64_t> total_bytes(const std::string& path) override;
+  std::string path_of(FileId file) override;
 
   size_t open_count() const { return open_count_; }
 

@@ -158,4 +158,13 @@ base::Result<uint64_t> SimDisk::total_bytes(const std::string& path) {
   return media_.size_bytes_;
 }
 
+std::string SimDisk::path_of(FileId file) {
+  const SimNode* const node = handle(file).node.get();
+  std::string found;
+  media_.tree_.for_each_file([&](const std::string& path, const SimNode& other) {
+    if (&other == node) found = path;
+  });
+  return found;
+}
+
 }  // namespace weir::io::sim

@@ -174,6 +174,8 @@ base::Result<uint64_t> UringDisk::total_bytes(const std::string& path) {
   return posix::total_bytes(path);
 }
 
+std::string UringDisk::path_of(FileId file) { return posix::path_of(file.value()); }
+
 UringDisk::DiskStep& UringDisk::acquire(Op& op, DiskStep::Stage stage) {
   if (unused_.empty()) unused_.push_back(&steps_.emplace_back());
   DiskStep& step = *unused_.back();

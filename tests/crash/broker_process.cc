@@ -54,6 +54,12 @@ bool forbid_rings() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }
 
+// This process, after fork(), joins a group of processes.
+bool join(const std::string& group) {
+  const int file = ::open((group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC);
+  return file >= 0 && ::write(file, "0", 1) == 1;
+}
+
 [[noreturn]] void become(const std::vector<std::string>& arguments, int log,
                          const BrokerOptions& options) {
   std::vector<char*> argv;
@@ -64,6 +70,7 @@ bool forbid_rings() {
   ::dup2(log, STDERR_FILENO);
   const rlimit descriptors{.rlim_cur = options.descriptors, .rlim_max = options.descriptors};
   const bool ready =
+      (options.group.empty() || join(options.group)) &&
       (!options.forbid_rings || forbid_rings()) &&
       (options.descriptors == 0 || ::setrlimit(RLIMIT_NOFILE, &descriptors) == 0);
   if (ready) ::execv(argv[0], argv.data());

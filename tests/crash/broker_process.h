@@ -31,6 +31,7 @@ struct BrokerOptions {
   bool forbid_rings = false;   // io_uring_setup answers EPERM
   bool metrics = false;        // metric() may be asked
   size_t descriptors = 0;      // it may have so many; 0: as many as the test
+  std::string group{};         // of processes (cgroups(7)) that it joins: its directory
   std::vector<std::string> more{};  // further options of the command line
 };
 

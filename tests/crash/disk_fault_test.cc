@@ -103,6 +103,40 @@ TEST_F(DiskFault, ASlowDiskLosesNothingWhenKilledWithWritesInFlight) {
   disk_->unmount();
 }
 
+// A disk that hangs for a while: said once, with a name, and once when it is over.
+TEST_F(DiskFault, AStuckDiskIsSaidWhileItIsStuck) {
+  ASSERT_TRUE(disk_->mount());
+  BrokerOptions watched = options();
+  watched.metrics = true;
+  for (const char* more : {"--set", "weir.io.stuck.ms=500"}) watched.more.emplace_back(more);
+  BrokerProcess broker(watched);
+  ASSERT_TRUE(broker.wait_ready()) << broker.log();
+  Load load(broker.bootstrap(), kRate);
+  ASSERT_TRUE(load.wait_acked(500)) << load.error() << broker.log();
+  EXPECT_EQ(broker.metric("weir_io_stuck_episodes_total"), 0) << broker.log();
+  const auto wait_for = [&](auto met) {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(kPatience_ms);
+    while (!met() && std::chrono::steady_clock::now() < give_up) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return met();
+  };
+  disk_->set_faults({.write_delay_ms = 3000});
+  EXPECT_TRUE(wait_for([&] { return broker.metric("weir_io_stuck") > 0; })) << broker.log();
+  EXPECT_EQ(broker.count_in_log("io: disk is stuck call="), 1) << broker.log();
+  disk_->set_faults({});
+  EXPECT_TRUE(wait_for([&] { return broker.metric("weir_io_stuck") == 0; })) << broker.log();
+  EXPECT_TRUE(load.finish()) << load.error() << broker.log();
+  const double episodes = broker.metric("weir_io_stuck_episodes_total").value_or(0);
+  EXPECT_GE(episodes, 1) << broker.log();
+  EXPECT_EQ(broker.count_in_log("io: disk is stuck call="), episodes) << broker.log();
+  EXPECT_EQ(broker.count_in_log("io: disk answers again"), episodes) << broker.log();
+  EXPECT_GE(broker.count_in_log("file=" + watched.data + "/"), 2 * episodes) << broker.log();
+  EXPECT_EQ(compare_all(broker, load.acked()), "") << broker.log();
+  broker.kill();
+  disk_->unmount();
+}
+
 // For a while the disk takes nothing and says that it did, in the middle of a load: what was lost
 // is refused, what is there is right; or the file system or the start refuses all of it.
 TEST_F(DiskFault, ADiskThatDropsWritesIsContained) {

@@ -25,6 +25,8 @@ uint64_t number_of(pid_t pid, const char* file, const std::string& name) {
 
 uint64_t resident_bytes(pid_t pid) { return number_of(pid, "status", "VmRSS:") * 1024; }
 
+uint64_t resident_bytes_max(pid_t pid) { return number_of(pid, "status", "VmHWM:") * 1024; }
+
 uint64_t disk_read_bytes(pid_t pid) { return number_of(pid, "io", "read_bytes:"); }
 
 uint64_t cpu_ticks(pid_t pid) {

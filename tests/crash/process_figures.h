@@ -9,6 +9,7 @@
 namespace weir::crashtest {
 
 uint64_t resident_bytes(pid_t pid);
+uint64_t resident_bytes_max(pid_t pid);  // that it ever had
 uint64_t cpu_ticks(pid_t pid);  // user and system time, in ticks of sysconf(_SC_CLK_TCK)
 size_t descriptor_count(pid_t pid);
 uint64_t disk_read_bytes(pid_t pid);

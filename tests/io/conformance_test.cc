@@ -239,6 +239,20 @@ TEST_P(DiskConformance, DirectoriesAndNames) {
   });
 }
 
+TEST_P(DiskConformance, KnowsWhereAnOpenFileIs) {
+  run(1, [](World& world, CoreIo& io) {
+    const std::string before = world.directory() + "/file";
+    const std::string after = world.directory() + "/renamed";
+    const FileId file = open_new(io, before);
+    EXPECT_EQ(io.disk.path_of(file), before);
+    Call call;
+    io.disk.rename(call.op, before.c_str(), after.c_str());
+    ASSERT_EQ(call.wait(io), 0);
+    EXPECT_EQ(io.disk.path_of(file), after);
+    close(io, file);
+  });
+}
+
 // More operations at once than the submission queue has entries.
 TEST_P(DiskConformance, TakesMoreThanTheQueueHolds) {
   run(1, [](World& world, CoreIo& io) {

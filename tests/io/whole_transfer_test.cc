@@ -114,6 +114,7 @@ class ScriptedDisk : public Disk {
   base::Result<uint64_t> total_bytes(const std::string&) override {
     return base::error(ENOSYS, "");
   }
+  std::string path_of(FileId) override { return {}; }
 
  private:
   void answer(Op& op, uint64_t position, size_t size) {

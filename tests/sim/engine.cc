@@ -13,6 +13,7 @@ broker::Config make_config(const Scenario& scenario) {
   config.server.data_dir = "/data";
   config.server.listeners = fmt::format("127.0.0.1:{}", kBrokerPort);
   config.server.http_listener = "";
+  config.server.io_stuck_ms = scenario.io_stuck_ms;
   config.catalog.offsets_topic_num_partitions = scenario.offsets_partitions;
   config.catalog.offsets_topic_segment_bytes = static_cast<int32_t>(scenario.segment_bytes);
   config.catalog.transaction_state_log_num_partitions = scenario.state_partitions;
@@ -44,6 +45,7 @@ broker::Config make_config(const Scenario& scenario) {
   config.partition.flush_bytes = scenario.flush_bytes;
   config.partition.carry_bytes_max = scenario.flush_bytes / 4;
   config.partition.tail_cache_bytes = scenario.tail_cache_bytes;
+  config.partition.fetch_memory_bytes = scenario.fetch_memory_bytes;
   config.partition.prime_burst_min = scenario.prime_burst_bytes;
   config.partition.prime_quiet_ns = scenario.prime_quiet_us * 1'000;
   config.partition.prime_piece_bytes = 16 << 10;
@@ -71,6 +73,10 @@ Engine::~Engine() {
 
 void Engine::start() { world_.start(parts_->broker); }
 bool Engine::ready() const { return parts_->broker.ready(); }
+Engine::DiskAlarms Engine::disk_alarms() const {
+  const auto alarms = parts_->broker.disk_alarms();
+  return {alarms.stuck, alarms.episodes};
+}
 bool Engine::failed() const { return parts_->broker.failed(); }
 std::string Engine::failure() const { return parts_->broker.failure(); }
 

@@ -18,6 +18,11 @@ class Engine {
   bool ready() const;
   bool failed() const;            // it gave up: start failed, or a device error ended it
   std::string failure() const;
+  struct DiskAlarms {
+    uint64_t stuck = 0;     // calls, now
+    uint64_t episodes = 0;  // of this start
+  };
+  DiskAlarms disk_alarms() const;
 
  private:
   struct Parts;

@@ -109,6 +109,7 @@ template <class Predicate>
 Run::Phase Run::run_until(const char* what, Predicate predicate) {
   const auto over = [&] {
     trace_.note(world_);
+    if (!world_.crashed()) alarm_watch_->look();
     return findings_.any() || world_.crashed() || engine_->failed() ||
            world_.event_count() > kEventsMax || predicate();
   };
@@ -164,6 +165,7 @@ void Run::bury(CrashKind kind) {
     note(fmt::format("crash: {}",
                      world_.last_crash() == CrashKind::power_cut ? "power cut" : "process kill"));
   }
+  alarm_watch_.reset();
   engine_.reset();
 }
 
@@ -180,6 +182,7 @@ bool Run::start_engine(const CrashPlan* plan) {
   }
   note(fmt::format("start {} on {} cores", starts_, world_.core_count()));
   engine_ = std::make_unique<Engine>(world_, scenario_);
+  alarm_watch_ = std::make_unique<AlarmWatch>(context_, *engine_);
   if (plan != nullptr) plan_crash(*plan);
   else spare();
   engine_->start();

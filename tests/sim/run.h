@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/alarm_watch.h"
 #include "tests/sim/auditor.h"
 #include "tests/sim/clients.h"
 #include "tests/sim/engine.h"
@@ -93,6 +94,7 @@ class Run {
   Context context_;
   base::RandomStream random_;
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<AlarmWatch> alarm_watch_;
   GroupWatch group_watch_;
   std::vector<std::unique_ptr<Actor>> clients_;
   std::unique_ptr<Auditor> auditor_;

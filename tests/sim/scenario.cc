@@ -171,6 +171,9 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
     s.world.faults.sync_error = random.chance(0.5) ? 0.01 : 0;
     s.world.faults.sticky_error = random.chance(0.5) ? 1 : 0;
   }
+  s.io_stuck_ms = RandomStream(seed, "disk alarm").chance(0.25) ? 100 : 0;
+  RandomStream memory(seed, "fetch memory");
+  if (memory.chance(0.3)) s.fetch_memory_bytes = static_cast<int64_t>(memory.between(1, 32) << 12);
   s.few_descriptors = RandomStream(seed, "descriptors").chance(0.15);
   // Where an acknowledged record may be harmed, members may be forgotten.
   RandomStream members(seed, "group members");
@@ -199,8 +202,9 @@ std::string to_string(const Scenario& s) {
       "hostile={} transactors={} members={} batches={} records<={} value<={} pipeline={} parts={} "
       "duplicates={} think_us={} "
       "produce=v{} journal={}x{}x{} segment={} extent>={} early={} flights={} flush={} cache={} "
+      "fetch_memory={} "
       "offsets={} socket={} crashes=[{}] recover_twice={} stop_cleanly={} "
-      "rot={} disk_fills={} few_descriptors={} disk_errors={} trimmers={} odd_times={} "
+      "rot={} disk_fills={} few_descriptors={} stuck_ms={} disk_errors={} trimmers={} odd_times={} "
       "segment_ms={} check_ms={} "
       "delete_delay_ms={} clean_ms={} tombstones_ms={} keyed={} transactors_compact={} "
       "prime_burst={} prime_quiet_us={} "
@@ -211,9 +215,10 @@ std::string to_string(const Scenario& s) {
       s.records_max, s.value_size_max, s.pipeline_max, s.parts_max, s.duplicate_chance,
       s.think_ns / 1000, s.produce_version, s.journal_record_bytes, s.journal_records,
       s.journal_growth, s.segment_bytes, s.extent_threshold, s.early_commit_bytes,
-      s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes, s.offsets_partitions,
+      s.commits_in_flight, s.flush_bytes, s.tail_cache_bytes,
+      s.fetch_memory_bytes, s.offsets_partitions,
       s.world.socket_buffer_bytes, crashes, s.recover_twice, s.stop_cleanly, s.rot, s.disk_fills,
-      s.few_descriptors, s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms,
+      s.few_descriptors, s.io_stuck_ms, s.disk_errors, s.trimmers, s.odd_time_chance, s.segment_ms,
       s.retention_check_ms,
       s.file_delete_delay_ms, s.cleaner_backoff_ms, s.delete_retention_ms, s.keyed_writers,
       s.transactors_compact, s.prime_burst_bytes, s.prime_quiet_us, s.reserve_bytes,

@@ -65,6 +65,7 @@ struct Scenario {
   uint32_t commits_in_flight = 4;
   uint64_t flush_bytes = 64 << 10;
   uint64_t tail_cache_bytes = 1 << 20;
+  int64_t fetch_memory_bytes = 128 << 20;
   int32_t offsets_partitions = 2;
   int64_t segment_ms = INT64_MAX;
   int64_t retention_check_ms = 1'000;
@@ -83,6 +84,7 @@ struct Scenario {
   bool stop_cleanly = true;       // at the end, before the last check
   bool rot = false;               // one acknowledged journal record is harmed before the last start
   bool disk_fills = false;        // now and then no file can grow for a while
+  int64_t io_stuck_ms = 0;        // alarm for calls to the disk that take longer; 0: none
   bool few_descriptors = false;   // now and then no file can be opened for a while
   bool disk_errors = false;       // the engine may have to give up and be restarted
 };

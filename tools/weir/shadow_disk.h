@@ -37,6 +37,7 @@ class ShadowDisk final : public io::Disk {
   base::Result<io::FileInfo> info(const std::string& path) override;
   base::Result<uint64_t> free_bytes(const std::string& path) override;
   base::Result<uint64_t> total_bytes(const std::string& path) override;
+  std::string path_of(io::FileId) override { return {}; }
 
  private:
   using Block = std::vector<std::byte>;

@@ -90,7 +90,9 @@ TEST(AppendBuffer, leased_memory_stays_until_the_last_pin_goes) {
   EXPECT_EQ(buffer.memory_bytes(), 0u);
   EXPECT_GT(pool.used_bytes(), 0u);
   EXPECT_TRUE(std::ranges::equal(joined(pieces), std::span(bytes).subspan(10'000, 30'000)));
-  for (Chunk* chunk : pinned) unpin(*chunk);
+  EXPECT_GT(pool.leased_bytes(), 0u);
+  for (Chunk* chunk : pinned) return_chunk(*chunk);
+  EXPECT_EQ(pool.leased_bytes(), 0u);
   EXPECT_EQ(pool.used_bytes(), 0u);
 }
 
