@@ -5,18 +5,17 @@
 #include <algorithm>
 
 #include "io/base/logging.h"
+#include "io/base/units.h"
 
 namespace weir::io {
 namespace {
-
-constexpr int64_t kMsInNs = 1'000'000;
 
 double seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
 }  // namespace
 
 WatchedDisk::WatchedDisk(Disk& disk, Loop& loop, int64_t stuck_ms)
-    : disk_(disk), loop_(loop), stuck_ns_(stuck_ms * kMsInNs) {
+    : disk_(disk), loop_(loop), stuck_ns_(base::ms_to_ns(stuck_ms)) {
   timer_.bind<&WatchedDisk::on_tick>(*this);
 }
 
