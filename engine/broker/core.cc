@@ -111,6 +111,7 @@ void Core::boot(ControlCall& call) {
   services_.leader_epoch = call.data->node.leader_epoch;
   segment_pool_.start();
   serving_ = std::make_unique<Serving>(*this, *call.data);
+  on_broker_config_changed();
   table_.listen();
   state_ = State::opening_journal;
   journal_.open(call.journal_path, call.log_id, call.data->journal_generation, step_op_);
@@ -354,6 +355,7 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   mine.journal = journal_.metrics();
   mine.partition = partition_metrics_;
   mine.partition.segment_pool_bytes = segment_pool_.bytes();
+  mine.partition.cleaner_since_run_ms = {static_cast<uint64_t>(table_.cleaner().ms_since_run())};
   mine.handlers = handler_metrics_;
   mine.connection = connection_metrics_;
   if (serving_) mine.group = serving_->groups.metrics();
@@ -393,6 +395,13 @@ catalog::CatalogListener::Done Core::on_topic_config_changed(const catalog::Topi
       partition->set_settings(settings_of(topic));
     }
   }
+  return Done::now;
+}
+
+catalog::CatalogListener::Done Core::on_broker_config_changed() {
+  partition::CleanerConfig cleaner = config_.partition.cleaner;
+  serving_->catalog.apply_overrides(cleaner);
+  table_.cleaner().set_config(cleaner);
   return Done::now;
 }
 
