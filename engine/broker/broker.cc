@@ -10,6 +10,7 @@
 #include "engine/model/ports.h"
 #include "engine/partition/recovery.h"
 #include "io/base/logging.h"
+#include "io/waiter.h"
 
 namespace weir::broker {
 namespace {
@@ -17,15 +18,9 @@ namespace {
 constexpr int64_t kGrace_ns = 1'000'000'000;
 constexpr uint64_t kStartRoom = 4 << 20;  // what a start writes besides its journals, at most
 
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_done>(*this); }
-  void on_done(io::Op&) {}
-  io::Op op;
-};
-
 // Not durable before its parent is synced.
 base::Status make_directory(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.make_directory(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
   if (waiter.op.result() >= 0 || waiter.op.result() == -EEXIST) return {};
@@ -34,7 +29,7 @@ base::Status make_directory(io::CoreIo& core, const std::string& path) {
 }
 
 base::Status sync_directory(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.sync_directory(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
   if (waiter.op.result() >= 0) return {};
@@ -65,7 +60,7 @@ bool is_journal(std::string_view name) {
 }
 
 void remove_file(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.remove(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
 }
@@ -241,7 +236,7 @@ base::Status Broker::make_journals(io::CoreIo& core) {
 base::Status Broker::ask(io::CoreIo& core, ControlCall::Kind kind, uint16_t first,
                          uint16_t last) {
   if (first == last) return {};
-  Waiter waiter;
+  io::Waiter waiter;
   waiter.op.arm();
   outstanding_ = static_cast<uint16_t>(last - first);
   for (uint16_t i = first; i < last; ++i) {
