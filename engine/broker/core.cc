@@ -47,7 +47,7 @@ Core::Core(io::CoreIo& io, const Config& config, Owner& owner)
       journal_(io, config.journal),
       pool_(kBuffersKept),
       tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
-      segment_pool_(io, log::SegmentPool::directory_in(config.server.data_dir),
+      segment_pool_(io, log::pool_directory(config.server.data_dir),
                     {.bytes_max = static_cast<uint64_t>(config.partition.pool_bytes),
                      .file_bytes_min = config.partition.pool_file_bytes_min}),
       segment_remover_(io, segment_pool_),
