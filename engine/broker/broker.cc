@@ -10,6 +10,7 @@
 #include "engine/model/ports.h"
 #include "engine/partition/recovery.h"
 #include "io/base/logging.h"
+#include "io/waiter.h"
 
 namespace weir::broker {
 namespace {
@@ -17,15 +18,9 @@ namespace {
 constexpr int64_t kGrace_ns = 1'000'000'000;
 constexpr uint64_t kStartRoom = 4 << 20;  // what a start writes besides its journals, at most
 
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_done>(*this); }
-  void on_done(io::Op&) {}
-  io::Op op;
-};
-
 // Not durable before its parent is synced.
 base::Status make_directory(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.make_directory(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
   if (waiter.op.result() >= 0 || waiter.op.result() == -EEXIST) return {};
@@ -34,7 +29,7 @@ base::Status make_directory(io::CoreIo& core, const std::string& path) {
 }
 
 base::Status sync_directory(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.sync_directory(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
   if (waiter.op.result() >= 0) return {};
@@ -49,23 +44,8 @@ std::string absolute_path(const std::string& path) {
   return failure ? path : absolute.lexically_normal().string();
 }
 
-// core-<n>.<generation>.journal; whatever else lies beside them is somebody's.
-bool is_journal(std::string_view name) {
-  constexpr std::string_view kBegin = "core-";
-  constexpr std::string_view kEnd = ".journal";
-  if (!name.starts_with(kBegin) || !name.ends_with(kEnd)) return false;
-  const std::string_view numbers = name.substr(kBegin.size(), name.size() - kBegin.size() -
-                                                                  kEnd.size());
-  const auto is_number = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  const size_t dot = numbers.find('.');
-  return dot != std::string_view::npos && is_number(numbers.substr(0, dot)) &&
-         is_number(numbers.substr(dot + 1));
-}
-
 void remove_file(io::CoreIo& core, const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core.disk.remove(waiter.op, path.c_str());
   core.loop.run_until(waiter.op);
 }
@@ -93,7 +73,7 @@ Broker::Broker(Config config, ReadyObserver* observer)
 Broker::~Broker() = default;
 
 std::string Broker::journal_path(uint16_t core, uint64_t generation) const {
-  return fmt::format("{}/journal/core-{}.{}.journal", config_.server.data_dir, core, generation);
+  return log::journal_file(config_.server.data_dir, core, generation);
 }
 
 Broker::DiskAlarms Broker::disk_alarms() const {
@@ -140,7 +120,7 @@ base::Status Broker::boot(io::CoreIo& core) {
                 .catalog_offset = static_cast<int64_t>(store_.tail.sequence)};
   CHECK_OK(recover(core));
   // Not earlier: a start that is refused changes nothing. The name is durable with meta.json's.
-  CHECK_OK(make_directory(core, log::SegmentPool::directory_in(data_dir)));
+  CHECK_OK(make_directory(core, log::pool_directory(data_dir)));
   CHECK_OK(make_journals(core));
   CHECK_OK(ask(core, ControlCall::Kind::boot, 0, core.core_count));
   CHECK_OK(commit_start(core));
@@ -161,10 +141,10 @@ base::Status Broker::boot(io::CoreIo& core) {
 // A start needs new journals beside the old ones. When the disk is full, what the pool has and what
 // was kept in reserve goes for that; the old journals that go afterwards make the reserve whole.
 void Broker::find_room(io::CoreIo& core) {
-  const std::string pool = log::SegmentPool::directory_in(config_.server.data_dir);
+  const std::string pool = log::pool_directory(config_.server.data_dir);
   if (const auto entries = core.disk.list(pool)) {
     for (const auto& entry : *entries) {
-      if (!log::SegmentPool::is_file_name(entry.name)) continue;
+      if (!log::is_pool_file(entry.name)) continue;
       pool_leftovers_.push_back(pool + "/" + entry.name);
     }
   }
@@ -182,7 +162,7 @@ void Broker::find_room(io::CoreIo& core) {
   const auto entries = core.disk.list(config_.server.data_dir);
   if (!entries) return;
   for (const auto& entry : *entries) {
-    if (!partition::SpaceReserve::is_file_name(entry.name)) continue;
+    if (!log::is_reserve_file(entry.name)) continue;
     base::log_warning("broker", "disk is full free_bytes={}: starting with the reserve in {}",
                       free, entry.name);
     remove_file(core, config_.server.data_dir + "/" + entry.name);
@@ -255,7 +235,7 @@ base::Status Broker::make_journals(io::CoreIo& core) {
 base::Status Broker::ask(io::CoreIo& core, ControlCall::Kind kind, uint16_t first,
                          uint16_t last) {
   if (first == last) return {};
-  Waiter waiter;
+  io::Waiter waiter;
   waiter.op.arm();
   outstanding_ = static_cast<uint16_t>(last - first);
   for (uint16_t i = first; i < last; ++i) {
@@ -302,17 +282,17 @@ base::Status Broker::commit_start(io::CoreIo& core) {
 // Journals of earlier starts, files of its pool, and directories of topics that were deleted when
 // the process ended.
 void Broker::remove_leftovers(io::CoreIo& core) {
-  const std::string directory = config_.server.data_dir + "/journal";
+  const std::string directory = log::journal_directory(config_.server.data_dir);
   if (const auto entries = core.disk.list(directory)) {
-    const std::string mine = fmt::format(".{}.journal", data_.journal_generation);
     for (const auto& entry : *entries) {
-      if (is_journal(entry.name) && !entry.name.ends_with(mine)) {
+      const auto journal = log::parse_journal_file(entry.name);
+      if (journal && journal->generation != data_.journal_generation) {
         remove_file(core, directory + "/" + entry.name);
       }
     }
   }
   for (uint16_t i = core.core_count; i < io::kCoresMax; ++i) {
-    const std::string reserve = partition::SpaceReserve::file_name(i);
+    const std::string reserve = log::reserve_file(i);
     if (!core.disk.info(config_.server.data_dir + "/" + reserve)) break;
     remove_file(core, config_.server.data_dir + "/" + reserve);
   }

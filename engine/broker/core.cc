@@ -48,7 +48,7 @@ Core::Core(io::CoreIo& io, const io::WatchedDisk& disk, const Config& config, Ow
       journal_(io, config.journal),
       pool_(kBuffersKept),
       tail_cache_{.budget_bytes = config.partition.tail_cache_bytes, .by_age = {}},
-      segment_pool_(io, log::SegmentPool::directory_in(config.server.data_dir),
+      segment_pool_(io, log::pool_directory(config.server.data_dir),
                     {.bytes_max = static_cast<uint64_t>(config.partition.pool_bytes),
                      .file_bytes_min = config.partition.pool_file_bytes_min}),
       segment_remover_(io, segment_pool_),
@@ -112,6 +112,7 @@ void Core::boot(ControlCall& call) {
   services_.leader_epoch = call.data->node.leader_epoch;
   segment_pool_.start();
   serving_ = std::make_unique<Serving>(*this, *call.data);
+  on_broker_config_changed();
   table_.listen();
   state_ = State::opening_journal;
   journal_.open(call.journal_path, call.log_id, call.data->journal_generation, step_op_);
@@ -355,6 +356,7 @@ void Core::add_metrics(MetricsSnapshot& snapshot) {
   mine.journal = journal_.metrics();
   mine.partition = partition_metrics_;
   mine.partition.segment_pool_bytes = segment_pool_.bytes();
+  mine.partition.cleaner_since_run_ms = {static_cast<uint64_t>(table_.cleaner().ms_since_run())};
   mine.handlers = handler_metrics_;
   mine.connection = connection_metrics_;
   if (serving_) mine.group = serving_->groups.metrics();
@@ -397,6 +399,13 @@ catalog::CatalogListener::Done Core::on_topic_config_changed(const catalog::Topi
       partition->set_settings(settings_of(topic));
     }
   }
+  return Done::now;
+}
+
+catalog::CatalogListener::Done Core::on_broker_config_changed() {
+  partition::CleanerConfig cleaner = config_.partition.cleaner;
+  serving_->catalog.apply_overrides(cleaner);
+  table_.cleaner().set_config(cleaner);
   return Done::now;
 }
 

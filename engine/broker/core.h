@@ -121,6 +121,7 @@ class Core : private catalog::CatalogListener {
   Done on_partitions_added(const catalog::Topic& topic, int32_t old_count) override;
   Done on_topic_deleted(const catalog::Topic& topic) override;
   Done on_topic_config_changed(const catalog::Topic& topic) override;
+  Done on_broker_config_changed() override;
 
   io::CoreIo& io_;
   const io::WatchedDisk& disk_;

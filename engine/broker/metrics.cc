@@ -13,9 +13,13 @@ namespace {
 // Visitors over the describe() of every folder's metrics.
 struct Collect {
   std::vector<uint64_t*>& counters;
+  std::vector<model::Peak*>& peaks;
   std::vector<base::Histogram*>& histograms;
   void operator()(std::string_view, std::string_view, uint64_t& value) {
     counters.push_back(&value);
+  }
+  void operator()(std::string_view, std::string_view, model::Peak& value) {
+    peaks.push_back(&value);
   }
   void operator()(std::string_view, std::string_view, base::Histogram& value) {
     histograms.push_back(&value);
@@ -28,6 +32,9 @@ struct Print {
     const std::string_view type = name.ends_with("_total") ? "counter" : "gauge";
     fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n{} {}\n", name, sentence,
                    name, type, name, value);
+  }
+  void operator()(std::string_view name, std::string_view sentence, const model::Peak& peak) {
+    (*this)(name, sentence, peak.value);
   }
   void operator()(std::string_view name, std::string_view sentence,
                   const base::Histogram& histogram) {
@@ -65,14 +72,17 @@ void visit(Snapshot& snapshot, Visitor& visitor) {
 void MetricsSnapshot::add(const MetricsSnapshot& core) {
   std::vector<uint64_t*> mine;
   std::vector<uint64_t*> theirs;
+  std::vector<model::Peak*> my_peaks;
+  std::vector<model::Peak*> their_peaks;
   std::vector<base::Histogram*> my_histograms;
   std::vector<base::Histogram*> their_histograms;
   MetricsSnapshot other = core;
-  Collect collect_mine{mine, my_histograms};
-  Collect collect_theirs{theirs, their_histograms};
+  Collect collect_mine{mine, my_peaks, my_histograms};
+  Collect collect_theirs{theirs, their_peaks, their_histograms};
   visit(*this, collect_mine);
   visit(other, collect_theirs);
   for (size_t i = 0; i < mine.size(); ++i) *mine[i] += *theirs[i];
+  for (size_t i = 0; i < my_peaks.size(); ++i) my_peaks[i]->raise(their_peaks[i]->value);
   for (size_t i = 0; i < my_histograms.size(); ++i) my_histograms[i]->merge(*their_histograms[i]);
   cores = static_cast<uint16_t>(cores + core.cores);
 }

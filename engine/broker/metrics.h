@@ -14,7 +14,7 @@
 
 namespace weir::broker {
 
-// Plain sums over the cores asked so far.
+// Sums over the cores asked so far; where a metric is a Peak, the largest.
 struct MetricsSnapshot {
   journal::Metrics journal;
   partition::Metrics partition;

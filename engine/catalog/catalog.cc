@@ -180,4 +180,9 @@ void Catalog::recompute_defaults() {
   apply_broker_overrides(topic_defaults_, broker_overrides_);
 }
 
+void Catalog::apply_overrides(partition::CleanerConfig& config) const {
+  apply_broker_overrides(config, cluster_overrides_);
+  apply_broker_overrides(config, broker_overrides_);
+}
+
 }  // namespace weir::catalog

@@ -21,6 +21,7 @@
 #include "engine/catalog/placement.h"
 #include "engine/catalog/topic_config.h"
 #include "engine/model/ids.h"
+#include "engine/partition/cleaner_config.h"
 #include "io/base/uuid.h"
 
 namespace weir::catalog {
@@ -99,6 +100,8 @@ class Catalog {
   const Overrides& group_overrides(std::string_view group_id) const;
   // Defaults of topics with these overrides applied.
   const TopicConfig& topic_defaults() const { return topic_defaults_; }
+  // Settings of compaction, given as file and command line have them, likewise.
+  void apply_overrides(partition::CleanerConfig& config) const;
 
   // The state as changes that rebuild it, in the order of creation.
   CatalogImage image() const;

@@ -14,6 +14,9 @@ namespace {
 
 using model::ErrorCode;
 
+// None of them is a list: only their names matter to an operation.
+constexpr partition::CleanerConfig kCleanerDefaults;
+
 // What an op needs to know of the setting it changes.
 struct Target {
   bool found = false;
@@ -180,6 +183,8 @@ Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<con
   for (const ConfigOp& op : ops) {
     TargetFinder finder{.name = op.name, .by_synonym = true};
     TopicConfig::describe(finder, static_defaults);
+    finder.by_synonym = false;
+    partition::CleanerConfig::describe(finder, kCleanerDefaults);
     if (op.name.empty() || !finder.target.found) {
       return invalid(fmt::format("Cannot update these configs dynamically: {}", op.name));
     }
@@ -190,10 +195,14 @@ Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<con
   if (Verdict verdict = check_sizes(changed); !verdict.ok())
     return invalid(std::move(verdict.message));
   TopicConfig config = static_defaults;
+  partition::CleanerConfig cleaner;
   for (const auto& [name, value] : changed) {
     SynonymSetter setter{name, value};
     TopicConfig::describe(setter, config);
     if (!setter.status) return invalid(setter.status.error().detail);
+    if (const auto set = model::set_setting(cleaner, name, value); !set) {
+      return invalid(set.error().detail);
+    }
   }
   if (const auto status = check_topic_config(config); !status)
     return invalid(status.error().detail);
@@ -212,6 +221,13 @@ void apply_broker_overrides(TopicConfig& defaults, const Overrides& overrides) {
   for (const auto& [name, value] : overrides) {
     SynonymSetter setter{name, value};
     TopicConfig::describe(setter, defaults);
+  }
+}
+
+void apply_broker_overrides(partition::CleanerConfig& config, const Overrides& overrides) {
+  for (const auto& [name, value] : overrides) {
+    model::SettingSetter setter{name, value};
+    partition::CleanerConfig::describe(setter, config);
   }
 }
 

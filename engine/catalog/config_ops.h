@@ -10,6 +10,7 @@
 
 #include "engine/catalog/topic_config.h"
 #include "engine/model/error_code.h"
+#include "engine/partition/cleaner_config.h"
 
 namespace weir::catalog {
 
@@ -40,8 +41,8 @@ Verdict check_config_ops(std::span<const ConfigOp> ops);
 // All ops or none: on success `overrides` is the new set, and its values are valid together.
 Verdict alter_topic_overrides(const TopicConfig& defaults, std::span<const ConfigOp> ops,
                               Overrides& overrides);
-// Broker settings: only defaults of topics can change while running; every refusal is
-// INVALID_REQUEST.
+// Broker settings: only defaults of topics and CleanerConfig can change while running; every
+// refusal is INVALID_REQUEST.
 Verdict alter_broker_overrides(const TopicConfig& static_defaults, std::span<const ConfigOp> ops,
                                Overrides& overrides);
 
@@ -51,5 +52,7 @@ Verdict check_new_overrides(const TopicConfig& defaults, Overrides& overrides);
 // Applies overrides of broker settings (named by their synonyms) to the defaults of topics. Values
 // that do not parse are skipped: they were checked when they were set.
 void apply_broker_overrides(TopicConfig& defaults, const Overrides& overrides);
+// The same for settings of compaction, by their own names.
+void apply_broker_overrides(partition::CleanerConfig& config, const Overrides& overrides);
 
 }  // namespace weir::catalog

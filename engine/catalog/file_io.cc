@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "io/base/units.h"
-#include "io/whole_transfer.h"
+#include "io/waiter.h"
 
 namespace weir::catalog {
 namespace {
@@ -22,12 +22,6 @@ struct FreeMemory {
 std::unexpected<base::Error> failed(int code, std::string_view action, const std::string& path) {
   return base::error(code, fmt::format("cannot {} {}: {}", action, path, std::strerror(code)));
 }
-
-// Transfers arm their op again after a short count; run until none is armed.
-struct Waiter {
-  void on_write(io::WholeWrite&) {}
-  void on_read(io::WholeRead&) {}
-};
 
 }  // namespace
 
@@ -88,9 +82,8 @@ base::Result<std::vector<std::byte>> FileIo::read(std::string_view name, size_t 
       base::allocate_aligned(io::kBlockSize, room));
   std::vector<std::byte> bytes;
   if (outcome) {
-    Waiter waiter;
-    io::WholeRead read;
-    read.bind<&Waiter::on_read>(waiter);
+    io::Waiter waiter;
+    io::WholeRead& read = waiter.read;
     read.start(disk_, file, {memory.get(), room}, 0);
     while (read.armed()) loop_.run_until(read.op());
     if (read.error() != 0) outcome = failed(read.error(), "read", file_path);
@@ -103,9 +96,8 @@ base::Result<std::vector<std::byte>> FileIo::read(std::string_view name, size_t 
 
 base::Status FileIo::write_all(io::FileId file, std::span<const std::byte> bytes,
                                const std::string& path) {
-  Waiter waiter;
-  io::WholeWrite write;
-  write.bind<&Waiter::on_write>(waiter);
+  io::Waiter waiter;
+  io::WholeWrite& write = waiter.write;
   write.pieces().push_back({bytes.data(), bytes.size()});
   write.start(disk_, file, 0, io::Durability::none);
   while (write.armed()) loop_.run_until(write.op());

@@ -15,6 +15,28 @@ constexpr size_t kDigits = 20;
 constexpr size_t kTopicShownMax = 200;  // of at most 249 characters; NAME_MAX is 255
 constexpr std::string_view kDeletedMark = ".deleted";
 
+constexpr std::string_view kCoreMark = "core-";
+constexpr std::string_view kJournalSuffix = ".journal";
+constexpr std::string_view kReserveMark = "reserve.core-";
+
+// All of the text, in digits; larger than the type holds: no number.
+template <class Integer>
+bool parse_whole(std::string_view text, Integer& value, int base = 10) {
+  if (text.empty() || text[0] == '-') return false;
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, value, base);
+  return fault == std::errc() && stop == end;
+}
+
+// "core-<n>." from the front of `text`; false: it does not begin so.
+bool take_core(std::string_view& text, uint32_t& core) {
+  const size_t dot = text.find('.');
+  if (!text.starts_with(kCoreMark) || dot == std::string_view::npos) return false;
+  if (!parse_whole(text.substr(kCoreMark.size(), dot - kCoreMark.size()), core)) return false;
+  text.remove_prefix(dot + 1);
+  return true;
+}
+
 std::optional<int64_t> parse_digits(std::string_view text) {
   int64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -38,15 +60,10 @@ std::optional<model::PartitionKey> parse_partition_directory(std::string_view na
   if (dot == std::string_view::npos) return std::nullopt;
   const size_t dash = name.rfind('-', dot);
   if (dash == std::string_view::npos || dash == 0) return std::nullopt;
-  const auto number = [](std::string_view digits, auto& value) {
-    const auto [stop, fault] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return !digits.empty() && fault == std::errc() && stop == digits.data() + digits.size();
-  };
   int32_t index = -1;
   uint32_t serial = 0;
-  if (!number(name.substr(dash + 1, dot - dash - 1), index) || index < 0 ||
-      !number(name.substr(dot + 1), serial)) {
+  if (!parse_whole(name.substr(dash + 1, dot - dash - 1), index) ||
+      !parse_whole(name.substr(dot + 1), serial)) {
     return std::nullopt;
   }
   return model::PartitionKey{model::TopicSerial(serial), model::PartitionIndex(index)};
@@ -59,6 +76,45 @@ std::string deleted_directory(std::string_view data, model::PartitionKey key) {
 
 bool is_deleted_directory(std::string_view name) {
   return name.ends_with(kDeletedMark);
+}
+
+std::string journal_directory(std::string_view data) { return fmt::format("{}/journal", data); }
+
+std::string journal_file(std::string_view data, uint32_t core, uint64_t generation) {
+  return fmt::format("{}/journal/{}{}.{}{}", data, kCoreMark, core, generation, kJournalSuffix);
+}
+
+std::optional<JournalName> parse_journal_file(std::string_view name) {
+  JournalName parsed;
+  if (!name.ends_with(kJournalSuffix) || !take_core(name, parsed.core)) return std::nullopt;
+  if (name.size() < kJournalSuffix.size()) return std::nullopt;
+  name.remove_suffix(kJournalSuffix.size());
+  if (!parse_whole(name, parsed.generation)) return std::nullopt;
+  return parsed;
+}
+
+std::string pool_directory(std::string_view data) { return fmt::format("{}/pool", data); }
+
+std::string pool_file(std::string_view directory, uint32_t core, uint64_t run, uint64_t number) {
+  return fmt::format("{}/{}{}.{:016x}.{}", directory, kCoreMark, core, run, number);
+}
+
+bool is_pool_file(std::string_view name) {
+  constexpr size_t kRunDigits = 16;
+  uint32_t core = 0;
+  uint64_t run = 0;
+  uint64_t number = 0;
+  if (!take_core(name, core) || name.size() <= kRunDigits || name[kRunDigits] != '.') return false;
+  const std::string_view digits = name.substr(0, kRunDigits);
+  return digits.find_first_not_of("0123456789abcdef") == std::string_view::npos &&
+         parse_whole(digits, run, 16) && parse_whole(name.substr(kRunDigits + 1), number);
+}
+
+std::string reserve_file(uint32_t core) { return fmt::format("{}{}", kReserveMark, core); }
+
+bool is_reserve_file(std::string_view name) {
+  uint32_t core = 0;
+  return name.starts_with(kReserveMark) && parse_whole(name.substr(kReserveMark.size()), core);
 }
 
 std::string segment_file(std::string_view directory, model::Offset base_offset,

@@ -1,7 +1,14 @@
 #pragma once
-// Names on disk: topics/<topic>-<partition>.<serial>/<base offset, 20 digits>.log and so on; of
-// segments that compaction wrote <base>.<next>.<clean end>.<pass>.log, 20 digits each.
+// Names on disk, made and taken apart here and nowhere else; below the data directory there are
+//   topics/<topic>-<partition>.<serial>/<base offset, 20 digits>.log and so on; of segments that
+//                                  compaction wrote <base>.<next>.<clean end>.<pass>.log, 20 digits
+//   journal/core-<n>.<generation>.journal
+//   pool/core-<n>.<run, 16 hex digits>.<number>    files of dead segments, to be used again
+//   reserve.core-<n>                               space kept for a full disk
+// and those of the catalog (catalog/node_identity.h, catalog/catalog_log.h). Whatever else lies
+// beside them is somebody's.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +37,23 @@ std::string topics_directory(std::string_view data);
 // What a deleted partition's directory is renamed to before its files go.
 std::string deleted_directory(std::string_view data, model::PartitionKey key);
 bool is_deleted_directory(std::string_view name);
+
+std::string journal_directory(std::string_view data);
+std::string journal_file(std::string_view data, uint32_t core, uint64_t generation);
+struct JournalName {
+  uint32_t core = 0;
+  uint64_t generation = 0;
+};
+std::optional<JournalName> parse_journal_file(std::string_view name);
+
+std::string pool_directory(std::string_view data);
+// In that directory; no two runs of a core have the same number.
+std::string pool_file(std::string_view directory, uint32_t core, uint64_t run, uint64_t number);
+bool is_pool_file(std::string_view name);
+
+// Without the directory.
+std::string reserve_file(uint32_t core);
+bool is_reserve_file(std::string_view name);
 
 // What the name of a segment's files says. A cleaned segment takes the place of every segment whose
 // base offset lies in its range; of two, the one with the greater pass counts. Nothing else has to

@@ -1,10 +1,9 @@
 #include "engine/log/segment_pool.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "engine/log/file_names.h"
 #include "io/base/assert.h"
 
 namespace weir::log {
@@ -12,10 +11,6 @@ namespace weir::log {
 SegmentPool::SegmentPool(io::CoreIo& core, std::string directory, const Options& options)
     : core_(core), directory_(std::move(directory)), options_(options), cutter_(core) {
   op_.bind<&SegmentPool::on_step>(*this);
-}
-
-std::string SegmentPool::directory_in(std::string_view data) {
-  return fmt::format("{}/pool", data);
 }
 
 void SegmentPool::start() {
@@ -38,24 +33,7 @@ bool SegmentPool::wants(uint64_t size) const {
 }
 
 std::string SegmentPool::new_path() {
-  return fmt::format("{}/core-{}.{:016x}.{}", directory_, core_.index.value(), run_,
-                     next_number_++);
-}
-
-bool SegmentPool::is_file_name(std::string_view name) {
-  constexpr std::string_view kBegin = "core-";
-  constexpr std::string_view kDecimal = "0123456789";
-  constexpr size_t kRunDigits = 16;
-  const size_t run = name.find('.') + 1;
-  if (!name.starts_with(kBegin) || run == 0) return false;
-  const size_t number = name.find('.', run) + 1;
-  if (number != run + kRunDigits + 1) return false;
-  const auto consists_of = [](std::string_view text, std::string_view digits) {
-    return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
-  };
-  return consists_of(name.substr(kBegin.size(), run - 1 - kBegin.size()), kDecimal) &&
-         consists_of(name.substr(run, kRunDigits), "0123456789abcdef") &&
-         consists_of(name.substr(number), kDecimal);
+  return pool_file(directory_, core_.index.value(), run_, next_number_++);
 }
 
 void SegmentPool::add(Spare spare) {

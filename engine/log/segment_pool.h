@@ -42,8 +42,6 @@ class SegmentPool {
   SegmentPool(io::CoreIo& core, std::string directory, const Options& options);
   SegmentPool(const SegmentPool&) = delete;
 
-  // "<data>/pool"
-  static std::string directory_in(std::string_view data);
   const std::string& directory() const { return directory_; }
 
   void start();
@@ -55,9 +53,6 @@ class SegmentPool {
   bool wants(uint64_t size) const;
   // A name in the directory that no file had before.
   std::string new_path();
-  // Whether a file of this name is one of a pool: core-<n>.<16 hex digits>.<n>. Others that lie in
-  // the directory are somebody's, and stay.
-  static bool is_file_name(std::string_view name);
   // The file is at `path`, a new_path(), and durably nowhere else. The oldest go where there are
   // too many then.
   void add(Spare spare);

@@ -45,6 +45,7 @@ enum class Bug : uint8_t {
   producer_epoch_not_durable,
   group_epoch_not_durable,
   recycled_while_read,
+  retention_trusts_wall_clock,
 };
 
 struct NamedBug {
@@ -86,6 +87,7 @@ inline constexpr NamedBug kBugs[] = {
     {"producer_epoch_not_durable", Bug::producer_epoch_not_durable},
     {"group_epoch_not_durable", Bug::group_epoch_not_durable},
     {"recycled_while_read", Bug::recycled_while_read},
+    {"retention_trusts_wall_clock", Bug::retention_trusts_wall_clock},
 };
 
 #ifdef WEIR_PLANTED_BUGS

@@ -8,16 +8,40 @@
 #include "io/base/units.h"
 
 namespace weir::partition {
+
 Cleaner::Cleaner(Services& services, PartitionTable& table, const Config& config)
-    : services_(services), table_(table), config_(config), cleaning_(services, config) {
+    : services_(services),
+      table_(table),
+      enabled_(config.cleaner_enable),
+      config_(config.cleaner),
+      cleaning_(services, config_) {
   timer_.bind<&Cleaner::on_timer>(*this);
   step_op_.bind<&Cleaner::on_step>(*this);
   done_op_.bind<&Cleaner::on_done>(*this);
 }
 
 void Cleaner::start() {
-  if (!config_.cleaner_enable) return;
-  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(config_.cleaner_backoff_ms));
+  if (!enabled_) return;
+  last_run_ = services_.io.clock.now();
+  arm(config_.backoff_ms);
+}
+
+void Cleaner::arm(int64_t pause_ms) {
+  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(pause_ms));
+}
+
+void Cleaner::set_config(const CleanerConfig& config) {
+  if (config == config_) return;
+  config_ = config;
+  cleaning_.on_config_changed();
+  // A pass or a look under way asks for the pause when it is over.
+  if (!timer_.armed()) return;
+  services_.io.loop.timers().cancel(timer_);
+  arm(config_.backoff_ms);
+}
+
+int64_t Cleaner::ms_since_run() const {
+  return last_run_ ? (services_.io.clock.now() - *last_run_) / base::ms_to_ns(1) : 0;
 }
 
 void Cleaner::stop() {
@@ -28,8 +52,9 @@ void Cleaner::stop() {
 
 void Cleaner::look() {
   now_ = services_.retention_clock.now();
+  last_run_ = now_.instant;
   cleaned_ = false;
-  dirty_bytes_ = overdue_ = 0;
+  found_ = {};
   candidates_.clear();
   keys_.clear();
   for (const auto& [key, partition] : table_.partitions()) {
@@ -37,6 +62,9 @@ void Cleaner::look() {
   }
   // The table has no order of its own that a simulation could repeat.
   std::ranges::sort(keys_);
+  const auto is_gone = [this](model::PartitionKey key) { return !table_.find(key); };
+  std::erase_if(stuck_, is_gone);
+  std::erase_if(failed_, is_gone);
   next_ = 0;
   services_.io.loop.post(step_op_);
 }
@@ -45,8 +73,7 @@ void Cleaner::on_step(io::Op&) {
   if (stopped_) return;
   for (size_t i = 0; i < kPartitionsPerTurn && next_ < keys_.size(); ++i) weigh(keys_[next_++]);
   if (next_ < keys_.size()) return services_.io.loop.post(step_op_);
-  services_.metrics.cleaner_dirty_bytes = dirty_bytes_;
-  services_.metrics.cleaner_overdue = overdue_;
+  publish();
   std::ranges::sort(candidates_, [](const Candidate& a, const Candidate& b) {
     return std::tuple(a.overdue, a.ratio, b.key) < std::tuple(b.overdue, b.ratio, a.key);
   });
@@ -58,16 +85,29 @@ void Cleaner::weigh(model::PartitionKey key) {
   const Partition* const partition = table_.find(key);
   if (!partition) return;
   const Cleanable found = partition->find_cleanable(now_);
-  dirty_bytes_ += found.dirty_bytes;
-  overdue_ += found.overdue ? 1 : 0;
-  if (found.dirty_bytes == 0 || failed_.contains(key)) return;
+  const bool overdue = found.overdue_ms > 0;
+  const bool failed = failed_.contains(key);
+  found_.dirty_bytes += found.dirty_bytes;
+  found_.uncleanable_bytes += found.unreachable_bytes + (failed ? found.dirty_bytes : 0);
+  found_.overdue += overdue ? 1 : 0;
+  found_.delay_ms_max = std::max(found_.delay_ms_max, found.overdue_ms);
+  if (found.dirty_bytes == 0 || failed) return;
   const double ratio = found.ratio();
+  found_.ratio_max = std::max(found_.ratio_max, ratio);
   const bool dirty = ratio > partition->settings().min_cleanable_ratio;
-  if (!dirty && !found.overdue && !found.age_unknown) return;
-  candidates_.push_back({.key = key,
-                         .ratio = ratio,
-                         .overdue = found.overdue,
-                         .age_only = !dirty && !found.overdue});
+  if (!dirty && !overdue && !found.age_unknown) return;
+  candidates_.push_back(
+      {.key = key, .ratio = ratio, .overdue = overdue, .age_only = !dirty && !overdue});
+}
+
+void Cleaner::publish() {
+  Metrics& metrics = services_.metrics;
+  metrics.cleaner_dirty_bytes = found_.dirty_bytes;
+  metrics.cleaner_uncleanable_bytes = found_.uncleanable_bytes;
+  metrics.cleaner_overdue = found_.overdue;
+  metrics.cleaner_delay_s = {static_cast<uint64_t>(found_.delay_ms_max / 1000)};
+  metrics.cleaner_dirty_percent = {static_cast<uint64_t>(100 * found_.ratio_max)};
+  metrics.cleaner_stuck = stuck_.size();
 }
 
 void Cleaner::clean_next() {
@@ -79,13 +119,12 @@ void Cleaner::clean_next() {
     const Cleanable found = partition->find_cleanable(now_);
     if (found.dirty_bytes == 0 || !partition->ready_to_clean(found.end)) continue;
     key_ = candidate.key;
+    last_run_ = services_.io.clock.now();
     return cleaning_.start(*partition, now_, candidate.age_only, done_op_);
   }
   if (stopped_) return;
   // Without any pause a core with nothing to clean would never sleep.
-  const int64_t backoff_ms = std::max<int64_t>(config_.cleaner_backoff_ms, 1);
-  const int64_t pause_ms = cleaned_ ? 0 : backoff_ms;
-  services_.io.loop.timers().arm_after(timer_, base::ms_to_ns(pause_ms));
+  arm(cleaned_ ? 0 : std::max<int64_t>(config_.backoff_ms, 1));
 }
 
 void Cleaner::on_done(io::Op&) {

@@ -6,9 +6,11 @@
 // PartitionTable.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "engine/partition/cleaner_config.h"
 #include "engine/partition/cleaning.h"
 #include "engine/partition/config.h"
 #include "engine/partition/services.h"
@@ -26,8 +28,13 @@ class Cleaner {
   void start();
   // No new pass, and the one under way ends early.
   void stop();
+  // Holds from now on: for pauses and rests under way too, for the memory of the next pass.
+  void set_config(const CleanerConfig& config);
+  const CleanerConfig& config() const { return config_; }
   bool idle() const { return !cleaning_.busy() && !step_op_.armed() && !done_op_.armed(); }
   uint64_t looks() const { return looks_; }
+  // Since it last looked or went to the next log; before start(): 0.
+  int64_t ms_since_run() const;
 
  private:
   static constexpr size_t kPartitionsPerTurn = 64;
@@ -38,16 +45,27 @@ class Cleaner {
     bool age_only = false;
   };
 
+  struct Found {
+    uint64_t dirty_bytes = 0;
+    uint64_t uncleanable_bytes = 0;
+    uint64_t overdue = 0;
+    int64_t delay_ms_max = 0;
+    double ratio_max = 0;
+  };
+
   void on_timer() { look(); }
   void look();
   void on_step(io::Op& op);
   void weigh(model::PartitionKey key);
+  void publish();
   void clean_next();
+  void arm(int64_t pause_ms);
   void on_done(io::Op& op);
 
   Services& services_;
   PartitionTable& table_;
-  const Config& config_;
+  const bool enabled_;
+  CleanerConfig config_;
   io::Timer timer_;
   io::Op step_op_;
   io::Op done_op_;
@@ -60,9 +78,9 @@ class Cleaner {
   std::set<model::PartitionKey> failed_;   // of these, not to be touched again
   bool cleaned_ = false;                   // something, since the last look
   log::RetentionTime now_;
-  uint64_t dirty_bytes_ = 0;               // counted by the look under way
-  uint64_t overdue_ = 0;
+  Found found_;                            // by the look under way
   uint64_t looks_ = 0;
+  std::optional<io::Instant> last_run_;
   bool stopped_ = false;
 };
 

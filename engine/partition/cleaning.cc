@@ -21,7 +21,7 @@ constexpr double kSecond_ns = 1e9;
 
 }  // namespace
 
-Cleaning::Cleaning(Services& services, const Config& config)
+Cleaning::Cleaning(Services& services, const CleanerConfig& config)
     : services_(services),
       config_(config),
       scanner_(services.io, services.pool),
@@ -48,7 +48,7 @@ void Cleaning::start(Partition& partition, const log::RetentionTime& now, bool a
   if (!secret_) secret_ = {services_.io.random.next(), services_.io.random.next()};
   const auto end = inputs_.empty() ? clean_end_ : inputs_.back().next_offset;
   const auto memory =
-      static_cast<size_t>(config_.cleaner_memory_bytes) / services_.io.core_count;
+      static_cast<size_t>(config_.memory_bytes) / services_.io.core_count;
   compaction_.begin(partition.compaction_input(now), *secret_,
                     static_cast<uint64_t>(std::max<int64_t>(0, end - clean_end_)), memory);
   input_ = 0;
@@ -58,6 +58,10 @@ void Cleaning::start(Partition& partition, const log::RetentionTime& now, bool a
 
 void Cleaning::stop() {
   stopped_ = true;
+  end_rest();
+}
+
+void Cleaning::end_rest() {
   if (!timer_.armed()) return;
   services_.io.loop.timers().cancel(timer_);
   services_.io.loop.post(op_);
@@ -93,7 +97,7 @@ void Cleaning::rest(uint64_t bytes) {
   const uint64_t commits = services_.journal.metrics().commits;
   const bool busy = commits != std::exchange(commits_seen_, commits);
   int64_t wait = bytes > 0 && busy ? std::min(worked, kRestMax_ns) : 0;
-  const double rate = config_.cleaner_bytes_per_second / services_.io.core_count;
+  const double rate = config_.bytes_per_second / services_.io.core_count;
   const double due = static_cast<double>(bytes) / rate * kSecond_ns - static_cast<double>(worked);
   constexpr double kHour_ns = 3600 * kSecond_ns;
   if (bytes > 0 && due > 0) wait = std::max(wait, static_cast<int64_t>(std::min(due, kHour_ns)));

@@ -21,7 +21,7 @@
 #include "engine/log/compaction.h"
 #include "engine/log/retention.h"
 #include "engine/log/segment_scanner.h"
-#include "engine/partition/config.h"
+#include "engine/partition/cleaner_config.h"
 #include "engine/partition/services.h"
 
 namespace weir::partition {
@@ -38,7 +38,7 @@ class Cleaning {
     failed     // the device: not again during this run
   };
 
-  Cleaning(Services& services, const Config& config);
+  Cleaning(Services& services, const CleanerConfig& config);
   Cleaning(const Cleaning&) = delete;
 
   // `age_only`: clean only if the oldest dirty record turns out older than allowed. `done`
@@ -46,6 +46,8 @@ class Cleaning {
   void start(Partition& partition, const log::RetentionTime& now, bool age_only, io::Op& done);
   // A pass under way ends early; `done` completes all the same.
   void stop();
+  // A rest that was measured by another limit on bytes ends now; memory is of the next pass.
+  void on_config_changed() { end_rest(); }
   bool busy() const { return stage_ != Stage::idle; }
   Outcome outcome() const { return outcome_; }
 
@@ -76,6 +78,7 @@ class Cleaning {
   void on_step(io::Op& op);
   void on_timer() { go_on(); }
   void rest(uint64_t bytes);
+  void end_rest();
   void go_on();
   bool must_end() const;
   void collect_inputs(const log::RetentionTime& now);
@@ -96,7 +99,7 @@ class Cleaning {
   void count();
 
   Services& services_;
-  const Config& config_;
+  const CleanerConfig& config_;
   io::Op op_;
   io::Timer timer_;
   io::Op* done_ = nullptr;

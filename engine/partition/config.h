@@ -2,10 +2,10 @@
 // Sizes of the partitions of one core.
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "engine/model/setting.h"
+#include "engine/partition/cleaner_config.h"
 #include "io/base/units.h"
 
 namespace weir::partition {
@@ -32,9 +32,7 @@ struct Config {
   int64_t hold_bytes_max = int64_t{10} << 30;  // of a partition that they may keep
 
   bool cleaner_enable = true;
-  int64_t cleaner_backoff_ms = 15'000;        // between two looks when nothing was to be cleaned
-  int64_t cleaner_memory_bytes = 128 << 20;   // of the maps of all cores
-  double cleaner_bytes_per_second = std::numeric_limits<double>::max();  // of all cores
+  CleanerConfig cleaner{};
 
   static constexpr void describe(auto& setting, auto& c) {
     setting("fetch.memory.max.bytes", c.fetch_memory_bytes,
@@ -42,21 +40,9 @@ struct Config {
              .unit = "bytes",
              .doc = "Memory for the records of each core that are being sent to clients; when it "
                     "is used up, fetches wait, and are answered with fewer records."});
-    setting("log.cleaner.backoff.ms", c.cleaner_backoff_ms,
-            {.min = 0,
-             .unit = "ms",
-             .doc = "Pause between two looks for logs to compact when there were none."});
-    setting("log.cleaner.dedupe.buffer.size", c.cleaner_memory_bytes,
-            {.min = 1 << 20,
-             .unit = "bytes",
-             .doc = "Memory for the keys of the logs that are compacted at the moment, in all; 32 "
-                    "bytes a key."});
+    CleanerConfig::describe(setting, c.cleaner);
     setting("log.cleaner.enable", c.cleaner_enable,
             {.doc = "Whether compacted topics are compacted."});
-    setting("log.cleaner.io.max.bytes.per.second", c.cleaner_bytes_per_second,
-            {.min = 1,
-             .unit = "bytes",
-             .doc = "Most bytes that compaction reads and writes in a second, in all."});
     setting("log.retention.check.interval.ms", c.retention_check_ms,
             {.min = 1,
              .unit = "ms",

@@ -10,15 +10,10 @@
 #include "engine/log/segment_walker.h"
 #include "io/base/assert.h"
 #include "io/base/crc32c.h"
+#include "io/waiter.h"
 
 namespace weir::partition {
 namespace {
-
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_op>(*this); }
-  void on_op(io::Op&) {}
-  io::Op op;
-};
 
 class DamageList final : public InspectionVisitor {
  public:
@@ -68,7 +63,7 @@ base::Result<log::Ledger> Inspection::load_ledger(const RecoveredSegment& segmen
   whole.gathered_offset = end;
   whole.ledger_loaded = false;
   log::LedgerLoader loader(core_.disk, core_.loop);
-  Waiter waiter;
+  io::Waiter waiter;
   loader.start(directory_, whole, segment.end, true, waiter.op);
   while (loader.busy() && loader.pending().armed()) core_.loop.run_until(loader.pending());
   // Only in a simulated world that died is it busy with nothing to wait for.
@@ -98,7 +93,7 @@ base::Status Inspection::run(const Recovered& partition, size_t index,
   }
 
   const auto path = log::segment_file(directory_, segment.name, log::kLogSuffix);
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.direct = true, .writable = false});
   core_.loop.run_until(waiter.op);
   if (waiter.op.result() < 0) {

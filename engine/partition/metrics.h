@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "engine/model/peak.h"
+
 namespace weir::partition {
 
 struct Metrics {
@@ -34,6 +36,10 @@ struct Metrics {
   uint64_t cleaner_dirty_bytes = 0;
   uint64_t cleaner_overdue = 0;
   uint64_t cleaner_stuck = 0;
+  uint64_t cleaner_uncleanable_bytes = 0;
+  model::Peak cleaner_dirty_percent;
+  model::Peak cleaner_delay_s;
+  model::Peak cleaner_since_run_ms;
 
   static constexpr void describe(auto& metric, auto& m) {
     metric("weir_appended_batches_total", "record batches made durable", m.appended_batches);
@@ -81,6 +87,16 @@ struct Metrics {
            m.cleaner_overdue);
     metric("weir_cleaner_stuck_partitions",
            "logs that are not compacted any more because of an error or damage", m.cleaner_stuck);
+    metric("weir_cleaner_uncleanable_bytes",
+           "bytes that are not compacted because of that, when last looked",
+           m.cleaner_uncleanable_bytes);
+    metric("weir_cleaner_max_dirty_percent",
+           "share of dirty bytes in the dirtiest log, when last looked", m.cleaner_dirty_percent);
+    metric("weir_cleaner_max_compaction_delay_seconds",
+           "time by which records are uncompacted for longer than allowed, when last looked",
+           m.cleaner_delay_s);
+    metric("weir_cleaner_since_last_run_ms",
+           "time since compaction last looked for a log to compact", m.cleaner_since_run_ms);
     metric("weir_append_errors_total", "batches refused by a partition", m.append_errors);
   }
 };

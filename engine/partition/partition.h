@@ -83,7 +83,8 @@ struct Cleanable {
   model::Offset end;         // behind the last segment that may be cleaned
   uint64_t dirty_bytes = 0;  // of these segments, where nothing was cleaned yet
   uint64_t total_bytes = 0;
-  bool overdue = false;      // the oldest dirty record is older than max.compaction.lag.ms
+  uint64_t unreachable_bytes = 0;  // of whole segments from a damaged one on
+  int64_t overdue_ms = 0;    // so much older than max.compaction.lag.ms is the oldest dirty record
   bool age_unknown = false;  // whether it is, only the ledger of its segment can say
 
   double ratio() const {

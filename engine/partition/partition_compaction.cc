@@ -18,7 +18,11 @@ Cleanable Partition::find_cleanable(const log::RetentionTime& now) const {
   for (size_t i = 0; i + 1 < segments.size(); ++i) {
     const log::Segment& segment = *segments[i];
     const model::Offset next = segments[i + 1]->base_offset;
-    if (!segment.sealed || segment.damaged || next > stable) break;
+    if (!segment.sealed || next > stable) break;
+    if (segment.damaged || found.unreachable_bytes > 0) {
+      found.unreachable_bytes += segment.end;
+      continue;
+    }
     found.end = next;
     found.total_bytes += segment.end;
     if (next <= clean_end) continue;
@@ -27,8 +31,10 @@ Cleanable Partition::find_cleanable(const log::RetentionTime& now) const {
   }
   if (oldest_dirty && settings_.max_compaction_lag_ms != PartitionSettings::kForever) {
     found.age_unknown = oldest_dirty->first_timestamp < 0;
-    found.overdue = !found.age_unknown && now.wall_ms - oldest_dirty->first_timestamp >
-                                              settings_.max_compaction_lag_ms;
+    const int64_t age_ms = now.wall_ms - oldest_dirty->first_timestamp;
+    if (!found.age_unknown) {
+      found.overdue_ms = std::max<int64_t>(0, age_ms - settings_.max_compaction_lag_ms);
+    }
   }
   return found;
 }

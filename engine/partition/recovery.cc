@@ -14,26 +14,9 @@
 #include "io/base/logging.h"
 #include "io/base/units.h"
 #include "io/locked_open.h"
+#include "io/waiter.h"
 
 namespace weir::partition {
-namespace {
-
-struct Waiter {
-  Waiter() {
-    op.bind<&Waiter::on_op>(*this);
-    read.bind<&Waiter::on_read>(*this);
-    write.bind<&Waiter::on_write>(*this);
-  }
-  void on_op(io::Op&) {}
-  void on_read(io::WholeRead&) {}
-  void on_write(io::WholeWrite&) {}
-  io::Op op;
-  io::WholeRead read;
-  io::WholeWrite write;
-};
-
-}  // namespace
-
 int32_t Recovery::wait(io::Op& op) {
   core_.loop.run_until(op);
   return op.result();
@@ -45,7 +28,7 @@ base::Result<io::FileId> Recovery::open(const std::string& path, bool create) {
 }
 
 void Recovery::close(io::FileId file) {
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.close(waiter.op, file);
   wait(waiter.op);
 }
@@ -124,7 +107,7 @@ base::Result<bool> Recovery::extent_landed(io::FileId file, const std::string& p
   const uint64_t begin = base::round_down(from, io::kBlockSize);
   const size_t size = entry.inline_begin - begin;
   if (size == 0) return true;
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.sync(waiter.op, file);
   const int32_t synced = wait(waiter.op);
   // Whether it was acknowledged cannot be told from here: a start that fails loses nothing.

@@ -12,20 +12,10 @@
 #include "engine/model/planted.h"
 #include "engine/partition/recovery.h"
 #include "io/base/logging.h"
+#include "io/waiter.h"
 
 namespace weir::partition {
 namespace {
-
-struct Waiter {
-  Waiter() {
-    op.bind<&Waiter::on_op>(*this);
-    read.bind<&Waiter::on_read>(*this);
-  }
-  void on_op(io::Op&) {}
-  void on_read(io::WholeRead&) {}
-  io::Op op;
-  io::WholeRead read;
-};
 
 constexpr size_t kSnapshotReadMax = size_t{256} << 20;
 constexpr size_t kSyncsAtOnce = 64;
@@ -128,7 +118,7 @@ void Recovery::remove_empty(const std::string& directory, std::vector<log::Segme
 }
 
 base::Status Recovery::sync_directory(const std::string& directory) {
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.sync_directory(waiter.op, directory.c_str());
   const int32_t result = wait(waiter.op);
   if (result >= 0) return {};
@@ -137,7 +127,7 @@ base::Status Recovery::sync_directory(const std::string& directory) {
 
 // Thousands of them, one after another, would take a flush of the device each.
 base::Status Recovery::sync_directories(const std::vector<Listed>& all) {
-  std::array<Waiter, kSyncsAtOnce> waiters;
+  std::array<io::Waiter, kSyncsAtOnce> waiters;
   base::Status status{};
   for (size_t first = 0; first < all.size() && status; first += kSyncsAtOnce) {
     const auto some = std::span(all).subspan(first, std::min(kSyncsAtOnce, all.size() - first));
@@ -153,7 +143,7 @@ base::Status Recovery::sync_directories(const std::vector<Listed>& all) {
 }
 
 void Recovery::remove_file(const std::string& path) {
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.remove(waiter.op, path.c_str());
   wait(waiter.op);
 }
@@ -170,7 +160,7 @@ base::Status Recovery::read_snapshot(const std::string& directory, Recovered& ou
   const auto path = fmt::format("{}/{}", directory, log::kProducerSnapshotName);
   const auto info = core_.disk.info(path);
   if (!info || info->size > kSnapshotReadMax) return {};
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
   CHECK_OK(enough_descriptors(wait(waiter.op), path));
   if (waiter.op.result() < 0) return {};
@@ -218,7 +208,7 @@ base::Status Recovery::load_ledger(const std::string& directory, RecoveredSegmen
   const auto path = log::segment_file(directory, segment.name, log::kLedgerSuffix);
   const auto info = core_.disk.info(path);
   if (!info) return {};
-  Waiter waiter;
+  io::Waiter waiter;
   core_.disk.open(waiter.op, path.c_str(), {.writable = false});
   CHECK_OK(enough_descriptors(wait(waiter.op), path));
   if (waiter.op.result() < 0) return {};

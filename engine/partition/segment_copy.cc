@@ -6,18 +6,9 @@
 #include <vector>
 
 #include "engine/log/record_batch.h"
+#include "io/waiter.h"
 
 namespace weir::partition {
-namespace {
-
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_op>(*this); }
-  void on_op(io::Op&) {}
-  io::Op op;
-};
-
-}  // namespace
-
 SegmentCopy::SegmentCopy(io::CoreIo& core, std::string directory, const log::SegmentName& name,
                          int32_t epoch)
     : core_(core),
@@ -66,7 +57,7 @@ void SegmentCopy::add_end() {
 
 template <class Begin>
 base::Status SegmentCopy::step(const Begin& begin) {
-  Waiter waiter;
+  io::Waiter waiter;
   begin(waiter.op);
   while (file_.busy() && file_.pending().armed()) core_.loop.run_until(file_.pending());
   // Only in a simulated world that died is it busy with nothing to wait for.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "engine/log/file_names.h"
 #include "io/base/assert.h"
 #include "io/base/logging.h"
 
@@ -14,7 +15,6 @@ namespace {
 
 using base::operator""_ms;
 
-constexpr std::string_view kPrefix = "reserve.core-";
 constexpr int64_t kFirstLook_ns = 100_ms;  // a start has better things to do
 constexpr int64_t kLookAgain_ns = 300_ms;
 
@@ -26,16 +26,12 @@ SpaceReserve::SpaceReserve(io::CoreIo& core, const Config& config, Metrics& metr
       config_(config),
       metrics_(metrics),
       pool_(pool),
-      path_(fmt::format("{}/{}", directory, file_name(core.index.value()))) {
+      path_(fmt::format("{}/{}", directory, log::reserve_file(core.index.value()))) {
   op_.bind<&SpaceReserve::on_step>(*this);
   timer_.bind<&SpaceReserve::on_timer>(*this);
 }
 
 SpaceReserve::~SpaceReserve() { core_.loop.timers().cancel(timer_); }
-
-std::string SpaceReserve::file_name(uint16_t core) { return fmt::format("{}{}", kPrefix, core); }
-
-bool SpaceReserve::is_file_name(std::string_view name) { return name.starts_with(kPrefix); }
 
 void SpaceReserve::start() {
   ASSERT(stage_ == Stage::closed && !stopping_);

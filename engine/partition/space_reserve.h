@@ -31,11 +31,6 @@ class SpaceReserve {
   ~SpaceReserve();
   SpaceReserve(const SpaceReserve&) = delete;
 
-  // "reserve.core-<n>", in the data directory.
-  static std::string file_name(uint16_t core);
-  // Whether a file of that directory is the reserve of any core.
-  static bool is_file_name(std::string_view name);
-
   // Makes or completes the file soon, in the background.
   void start();
   // Closes the file, which stays; closed() follows. Nothing is given any more.

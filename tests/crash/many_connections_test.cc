@@ -24,7 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kCount = 10'000;
 constexpr size_t kDescriptors = kCount + 2'000;
-constexpr uint64_t kMiB = 1 << 20;
 constexpr uint64_t kIdleMemoryMax = 64 * kMiB;
 constexpr auto kQuiet = std::chrono::seconds(2);
 constexpr const char* kCrowdTopic = "crowd";

@@ -69,7 +69,6 @@ class MemoryLimit {
   bool works_ = false;
 };
 
-constexpr uint64_t kMiB = 1 << 20;
 // What docs/ARCHITECTURE.md says of a process with these settings: requests twice, fetches, 80 for
 // the core, 32 for the process, the cleaner.
 constexpr uint64_t kBudget = (2 * 64 + 64 + 80 + 32 + 1) * kMiB;

@@ -8,6 +8,8 @@
 
 namespace weir::crashtest {
 
+inline constexpr uint64_t kMiB = 1 << 20;
+
 uint64_t resident_bytes(pid_t pid);
 uint64_t resident_bytes_max(pid_t pid);  // that it ever had
 uint64_t cpu_ticks(pid_t pid);  // user and system time, in ticks of sysconf(_SC_CLK_TCK)

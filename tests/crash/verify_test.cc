@@ -239,6 +239,26 @@ TEST_F(VerifyTest, Names) {
   EXPECT_NE(verify().text.find("4 findings\n"), std::string::npos);
 }
 
+TEST_F(VerifyTest, NamesAmongJournalsAndInThePool) {
+  write_whole(data + "/pool/core-0.0123456789abcdef.7", "of a segment that is gone");
+  EXPECT_EQ(verify().text, "0 findings\n");
+  write_whole(data + "/pool/photo.jpg", "mine");
+  fs::create_directory(data + "/pool/core-0");
+  write_whole(data + "/journal/notes.journal", "mine");
+  write_whole(data + "/reserve.core-0.bak", "mine");
+  expect_finding({"pool/photo.jpg: no file of a segment that is gone", "it is left alone"});
+  expect_finding({"pool/core-0: no file of a segment that is gone"});
+  expect_finding({"journal/notes.journal: no journal", "it is left alone"});
+  expect_finding({"reserve.core-0.bak: no file of Weir"});
+  EXPECT_NE(verify().text.find("4 findings\n"), std::string::npos);
+  BrokerProcess broker({.data = data, .more = kSampleSettings});
+  ASSERT_TRUE(broker.wait_ready()) << broker.log();
+  broker.send(SIGTERM);
+  ASSERT_EQ(broker.wait_end(20'000), 0) << broker.log();
+  EXPECT_FALSE(fs::exists(data + "/pool/core-0.0123456789abcdef.7"));
+  EXPECT_NE(verify().text.find("4 findings\n"), std::string::npos) << "they were left alone";
+}
+
 // A directory without a segment is none of a start's business, but its names are looked at.
 TEST_F(VerifyTest, PartitionsWithoutRecords) {
   {
@@ -252,6 +272,43 @@ TEST_F(VerifyTest, PartitionsWithoutRecords) {
   EXPECT_EQ(verify().text, "0 findings\n");
   write_whole(data + "/topics/quiet-0.6/0.log", "mine");
   expect_finding({"topics/quiet-0.6/0.log: no file of a partition"});
+}
+
+// A segment whose file is gone: an operator gives it up, and consumers go on behind it.
+TEST_F(VerifyTest, RepairGivesAWholeSegmentUpThatIsGone) {
+  const auto read = [&] {
+    BrokerProcess broker({.data = data, .more = kSampleSettings});
+    EXPECT_TRUE(broker.wait_ready()) << broker.log();
+    const std::string text = read_log(broker.bootstrap(), {"plain", 0}, "read_uncommitted");
+    broker.kill();
+    return text;
+  };
+  const std::string whole = read();
+  fs::remove(file("topics/plain-0.1", kSealed));
+  const Outcome found = verify();
+  ASSERT_EQ(found.code, 1) << found.text;
+  std::smatch range;
+  ASSERT_TRUE(std::regex_search(found.text, range, std::regex(R"(--give-up (plain-0:0-(\d+)))")))
+      << found.text;
+  const int64_t last = std::stoll(range[2]);
+  const Outcome part = run_weir({"repair", data, "--give-up", "plain-0:0-0"});
+  EXPECT_EQ(part.code, 1) << part.text;
+  const Outcome repaired = run_weir({"repair", data, "--give-up", range[1]});
+  ASSERT_EQ(repaired.code, 0) << repaired.text;
+  EXPECT_EQ(verify().text, "0 findings\n");
+  // A line for each record; the first is of the log.
+  std::string expected;
+  for (size_t at = 0; at < whole.size();) {
+    const size_t end = whole.find('\n', at) + 1;
+    const std::string line = whole.substr(at, end - at);
+    if (line[0] == '#' || std::stoll(line) > last) expected += line;
+    at = end;
+  }
+  ASSERT_NE(expected, whole);
+  for (int life = 0; life < 2; ++life) {
+    EXPECT_EQ(read(), expected);
+    EXPECT_EQ(verify().text, "0 findings\n");
+  }
 }
 
 TEST_F(VerifyTest, RepairListsAndRefuses) {

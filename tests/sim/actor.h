@@ -6,6 +6,7 @@
 #include <string>
 
 #include "io/sim/sim_world.h"
+#include "tests/sim/clock_watch.h"
 #include "tests/sim/kafka_requests.h"
 #include "tests/sim/model.h"
 #include "tests/sim/rot.h"
@@ -24,6 +25,7 @@ struct Context {
   Model& model;
   bool paused = true;   // clients start nothing; set while recovery is checked
   bool verbose = false;
+  ClockWatch clock{world.clock()};
   std::vector<RotRange> rot{};  // what reads may refuse from now on
 };
 

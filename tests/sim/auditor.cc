@@ -180,9 +180,7 @@ void Auditor::take(const TopicPartition& where, const FetchResult& result) {
 void Auditor::check_all() {
   for (const TopicPartition& where : all_) {
     check_partition(context_.model, where, contents_[where], context_.findings);
-    check_deleted(context_.model, where, contents_[where],
-                  {context_.world.now_ns(), context_.world.clock().highest_wall_ms(),
-                   context_.world.faults().wall_jump > 0},
+    check_deleted(context_.model, where, contents_[where].log_start_offset, context_.clock,
                   context_.findings);
   }
 }

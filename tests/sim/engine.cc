@@ -26,7 +26,7 @@ broker::Config make_config(const Scenario& scenario) {
   config.catalog.topic_defaults.segment_ms = scenario.segment_ms;
   config.catalog.topic_defaults.file_delete_delay_ms = scenario.file_delete_delay_ms;
   if (scenario.cleaner_backoff_ms > 0) {
-    config.partition.cleaner_backoff_ms = scenario.cleaner_backoff_ms;
+    config.partition.cleaner.backoff_ms = scenario.cleaner_backoff_ms;
     config.catalog.topic_defaults.min_cleanable_dirty_ratio = 0;
     config.catalog.topic_defaults.delete_retention_ms = scenario.delete_retention_ms;
   }

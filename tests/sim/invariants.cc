@@ -128,18 +128,12 @@ OffsetResult first_at_or_after(const Model& model, const Content& content, int64
   return {0, -1, -1};
 }
 
-// Whether a batch may be gone by its age. One without a time is as old as what lies around it; one
-// of a time to come is as old as its sending. Where the clock jumps, a start may meet one that is
-// wrong, and has nothing to compare it with.
-bool is_old(const Batch& batch, int64_t age_ms, const Times& times) {
+// Whether a batch may be gone by its age. One without a time is as old as what lies around it.
+bool is_old(const Batch& batch, int64_t age_ms, const ClockWatch& clock) {
   if (age_ms < 0) return false;
   int64_t newest = -1;
   for (const Record& record : batch.records) newest = std::max(newest, record.timestamp);
-  if (newest < 0 || times.jumps) return true;
-  if (newest > times.highest_wall_ms) {
-    return (times.now_ns - batch.first_sent_ns) / 1'000'000 >= age_ms;
-  }
-  return times.highest_wall_ms - newest > age_ms;
+  return newest < 0 || clock.age_most_ms(batch.first_sent_ns, newest) > age_ms;
 }
 
 // At most so many bytes of the partition ever lay at or behind an offset.
@@ -162,17 +156,16 @@ int64_t most_behind(const Model& model, const TopicPartition& where, int64_t off
   return static_cast<int64_t>(bytes);
 }
 
-void check_deleted(const Model& model, const TopicPartition& where, const Content& content,
-                   const Times& times, Findings& findings) {
+void check_deleted(const Model& model, const TopicPartition& where, int64_t start,
+                   const ClockWatch& clock, Findings& findings) {
   const auto partition = model.partitions().find(where);
   if (partition == model.partitions().end()) return;
-  const int64_t start = content.log_start_offset;
   const int64_t asked = partition->second.cut_bound;
   if (start <= asked) return;
   const Retention retention = model.retention(where.topic);
   const auto check = [&](const Batch& batch, int64_t offset) {
     const int64_t end = end_of(batch, offset);
-    if (end <= asked || end > start || is_old(batch, retention.age_ms, times)) return;
+    if (end <= asked || end > start || is_old(batch, retention.age_ms, clock)) return;
     // By size it goes only while enough is behind it, some of which may have gone by age since.
     if (retention.size_bytes >= 0 && most_behind(model, where, end) >= retention.size_bytes) return;
     findings.report(fmt::format("I7: {} at offset {} is deleted, log start {}, asked for {}",

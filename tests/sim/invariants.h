@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "tests/sim/clock_watch.h"
 #include "tests/sim/model.h"
 
 namespace weir::simtest {
@@ -29,15 +30,10 @@ using Contents = std::map<TopicPartition, Content>;
 void check_partition(const Model& model, const TopicPartition& where, const Content& content,
                      Findings& findings);
 
-// What can explain that records are gone.
-struct Times {
-  int64_t now_ns = 0;
-  int64_t highest_wall_ms = 0;  // that any clock ever said
-  bool jumps = false;           // and that clock jumps
-};
-// I7: below the log start is only what somebody asked to delete or what retention lets go.
-void check_deleted(const Model& model, const TopicPartition& where, const Content& content,
-                   const Times& times, Findings& findings);
+// I7: below this log start, which somebody was told, is only what somebody asked to delete or what
+// retention lets go.
+void check_deleted(const Model& model, const TopicPartition& where, int64_t log_start,
+                   const ClockWatch& clock, Findings& findings);
 
 // I8: what ListOffsets by time must answer, from a scan of all records; offset -1 when none is as
 // late.

@@ -74,7 +74,8 @@ void KeyedWriter::make_batch(int32_t partition, Lane& lane) {
   stamp.base_sequence = lane.next_sequence;
   lane.next_sequence += static_cast<int32_t>(records.size());
   Sent sent{encode_batch(stamp, records), 0, records.size()};
-  sent.offset = context_.model.keyed().at(where(partition)).append(std::move(records), wall_ms);
+  KeyedLog& log = context_.model.keyed().at(where(partition));
+  sent.offset = log.append(std::move(records), context_.world.now_ns());
   lane.pending.push_back(std::move(sent));
 }
 
@@ -161,8 +162,7 @@ KeyedReader::KeyedReader(Context& context, std::string name, bool once)
     : Actor(context, std::move(name)), once_(once) {}
 
 ReadMoment KeyedReader::moment() const {
-  return {sent_ns_, context_.world.now_ns(), context_.world.clock().highest_wall_ms(),
-          context_.world.faults().wall_jump > 0};
+  return {sent_ns_, context_.world.now_ns(), context_.clock};
 }
 
 void KeyedReader::tell(const TopicPartition& where, const std::string& problem) {

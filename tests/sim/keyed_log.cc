@@ -7,7 +7,7 @@
 
 namespace weir::simtest {
 
-int64_t KeyedLog::append(std::vector<Record> records, int64_t wall_ms) {
+int64_t KeyedLog::append(std::vector<Record> records, int64_t now_ns) {
   const int64_t offset = size();
   for (Record& record : records) {
     const auto [newest, first] = newest_.try_emplace(record.key, size());
@@ -15,7 +15,7 @@ int64_t KeyedLog::append(std::vector<Record> records, int64_t wall_ms) {
       const auto older = static_cast<size_t>(std::exchange(newest->second, size()));
       entries_[older].newer = size();
     }
-    entries_.push_back({std::move(record), wall_ms});
+    entries_.push_back({std::move(record), now_ns});
   }
   return offset;
 }
@@ -33,7 +33,7 @@ bool KeyedLog::may_be_gone(const ReadMoment& moment, int64_t offset,
   const Entry& entry = at(offset);
   if (entry.newer < high_watermark) return true;
   if (!entry.record.tombstone) return false;
-  return moment.jumps || moment.highest_wall_ms - entry.wall_ms >= rules_.delete_retention_ms;
+  return moment.clock.age_of_file_most_ms(entry.made_ns) >= rules_.delete_retention_ms;
 }
 
 std::string KeyedLog::saw_bounds(const ReadMoment& moment, int64_t start_at_send,
@@ -47,10 +47,11 @@ std::string KeyedLog::saw_bounds(const ReadMoment& moment, int64_t start_at_send
     return fmt::format("K4: log start {}, it was {}", log_start, start_at_send);
   }
   for (int64_t offset = log_start_; offset < log_start; ++offset) {
-    const int64_t age_ms = moment.highest_wall_ms - at(offset).record.timestamp;
-    if (moment.jumps || age_ms > rules_.retention_ms) continue;
+    const Entry& entry = at(offset);
+    const int64_t age_ms = moment.clock.age_most_ms(entry.made_ns, entry.record.timestamp);
+    if (age_ms > rules_.retention_ms) continue;
     if (may_be_gone(moment, offset, high_watermark)) continue;
-    return fmt::format("K4: offset {} is deleted after {} ms", offset, age_ms);
+    return fmt::format("K4: offset {} is deleted after {} ms at most", offset, age_ms);
   }
   log_start_ = std::max(log_start_, log_start);
   durable_ = std::max(durable_, high_watermark);
@@ -74,9 +75,9 @@ std::string KeyedLog::saw_batch(const ReadMoment& moment, int64_t position, cons
     const auto gone = gone_at_.find(offset);
     if (found == records->end() || found->first != offset) {
       if (!may_be_gone(moment, offset, high_watermark)) {
-        return fmt::format("K2: offset {} is gone, {} key '{}', sent at {} ms", offset,
+        return fmt::format("K2: offset {} is gone, {} key '{}', sent at {} ns", offset,
                            at(offset).record.tombstone ? "a tombstone of" : "the last of",
-                           at(offset).record.key, at(offset).wall_ms);
+                           at(offset).record.key, at(offset).made_ns);
       }
       if (gone == gone_at_.end()) gone_at_.emplace(offset, moment.now_ns);
     } else if (found->second != at(offset).record) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sim/clock_watch.h"
 #include "tests/sim/kafka_bytes.h"
 
 namespace weir::simtest {
@@ -29,8 +30,7 @@ struct KeyedRules {
 struct ReadMoment {
   int64_t sent_ns = 0;          // the request
   int64_t now_ns = 0;           // its answer
-  int64_t highest_wall_ms = 0;  // that any clock ever said
-  bool jumps = false;           // and that clock jumps: nothing can be said of ages
+  const ClockWatch& clock;      // as it is at that time
 };
 
 // What goes wrong is said in words; empty: nothing.
@@ -39,7 +39,7 @@ class KeyedLog {
   explicit KeyedLog(KeyedRules rules) : rules_(rules) {}
 
   // A batch is sent for the first time. At its offset:
-  int64_t append(std::vector<Record> records, int64_t wall_ms);
+  int64_t append(std::vector<Record> records, int64_t now_ns);
   [[nodiscard]] std::string acked(int64_t expected, int64_t offset, size_t count);
   int64_t durable() const { return durable_; }
   int64_t log_start() const { return log_start_; }
@@ -57,7 +57,7 @@ class KeyedLog {
  private:
   struct Entry {
     Record record;
-    int64_t wall_ms;             // when it was made
+    int64_t made_ns;             // in virtual time
     int64_t newer = INT64_MAX;   // offset of the next record of its key
   };
 

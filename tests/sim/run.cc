@@ -181,6 +181,7 @@ bool Run::start_engine(const CrashPlan* plan) {
     return false;
   }
   note(fmt::format("start {} on {} cores", starts_, world_.core_count()));
+  context_.clock.engine_starts();
   engine_ = std::make_unique<Engine>(world_, scenario_);
   alarm_watch_ = std::make_unique<AlarmWatch>(context_, *engine_);
   if (plan != nullptr) plan_crash(*plan);
@@ -190,7 +191,9 @@ bool Run::start_engine(const CrashPlan* plan) {
 }
 
 Run::Phase Run::await_ready() {
-  return run_until("recovery", [&] { return engine_->ready(); });
+  const Phase phase = run_until("recovery", [&] { return engine_->ready(); });
+  context_.clock.engine_ready();
+  return phase;
 }
 
 Run::Phase Run::audit(Contents* contents) {
@@ -244,6 +247,15 @@ void Run::check_second_recovery() {
   check_same(model_, first, second, findings_);
 }
 
+// What clients were told of log starts, judged by the clock of this life: the next start may
+// believe another one.
+void Run::check_log_starts() {
+  for (const auto& [where, partition] : model_.partitions()) {
+    if (!model_.topics().contains(where.topic)) continue;
+    check_deleted(model_, where, partition.log_start_floor, context_.clock, findings_);
+  }
+}
+
 void Run::life(size_t number) {
   const bool last = number >= scenario_.crashes.size();
   if (!start_engine(last ? nullptr : &scenario_.crashes[number])) return;
@@ -259,6 +271,7 @@ void Run::life(size_t number) {
     }
   }
   if (!findings_.any()) {
+    check_log_starts();
     bury(random_.chance(0.5) ? CrashKind::power_cut : CrashKind::process_kill);
   }
 }

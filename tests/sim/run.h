@@ -85,6 +85,7 @@ class Run {
   template <class Predicate>
   Phase run_until(const char* what, Predicate predicate);
   void check_second_recovery();
+  void check_log_starts();
   void note(const std::string& line) { trace(context_, line); }
 
   const Scenario& scenario_;

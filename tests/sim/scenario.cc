@@ -96,6 +96,19 @@ void draw_retention(uint64_t seed, Scenario& s) {
   s.file_delete_delay_ms = static_cast<int64_t>(pick(random, 0, 0, 50));
 }
 
+// The clock jumps by days, and topics keep what is younger than days: nothing of a run may go.
+void draw_clock(uint64_t seed, Scenario& s) {
+  RandomStream random(seed, "clock");
+  if (s.world.faults.wall_jump == 0 || random.chance(0.4)) return;
+  constexpr int64_t kDay_ms = 86'400'000;
+  s.world.faults.wall_jump_ms = static_cast<int64_t>(pick(random, 2, 10, 365)) * kDay_ms;
+  for (TopicPlan& topic : s.topics) {
+    if (topic.retention_ms >= 0 || random.chance(0.3)) continue;
+    topic.retention_ms = static_cast<int64_t>(pick(random, 1, 1, 7)) * kDay_ms;
+  }
+  s.retention_check_ms = static_cast<int64_t>(pick(random, 2, 20, 300));
+}
+
 void draw_compaction(uint64_t seed, Scenario& s) {
   RandomStream random(seed, "compaction");
   if (random.chance(0.5)) return;
@@ -156,6 +169,7 @@ Scenario draw_scenario(uint64_t seed, Mode mode) {
   draw_sizes(random, s);
   draw_crashes(random, s);
   draw_retention(seed, s);
+  draw_clock(seed, s);
   draw_priming(seed, s);
   draw_recycling(seed, s);
   s.reserve_bytes = static_cast<int64_t>(RandomStream(seed, "reserve").below(3)) << 20;

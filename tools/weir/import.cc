@@ -22,6 +22,7 @@
 #include "engine/catalog/topic_name.h"
 #include "engine/log/file_names.h"
 #include "engine/partition/segment_copy.h"
+#include "io/waiter.h"
 #include "tools/weir/batch_reader.h"
 #include "tools/weir/commands.h"
 #include "tools/weir/failure.h"
@@ -45,12 +46,6 @@ struct Options {
 void check(const base::Status& status) {
   if (!status) fail("{}", status.error().detail);
 }
-
-struct Waiter {
-  Waiter() { op.bind<&Waiter::on_op>(*this); }
-  void on_op(io::Op&) {}
-  io::Op op;
-};
 
 class Import {
  public:
@@ -154,14 +149,14 @@ class Import {
   }
 
   void make_directory(const std::string& path) {
-    Waiter waiter;
+    io::Waiter waiter;
     core_.disk.make_directory(waiter.op, path.c_str());
     core_.loop.run_until(waiter.op);
     const int32_t result = waiter.op.result();
     if (result < 0 && result != -EEXIST) fail("cannot make {}: {}", path, std::strerror(-result));
   }
   void check_sync(const std::string& path) {
-    Waiter waiter;
+    io::Waiter waiter;
     core_.disk.sync_directory(waiter.op, path.c_str());
     core_.loop.run_until(waiter.op);
     const int32_t result = waiter.op.result();

@@ -142,16 +142,13 @@ DataDirectory describe_directory(const std::string& data, const catalog::Meta& m
   return all;
 }
 
-std::string journal_file(const std::string& data, int32_t core, int64_t generation) {
-  return fmt::format("{}/journal/core-{}.{}.journal", data, core, generation);
-}
-
 base::Result<RecoveredPartitions> recover(io::CoreIo& core, const DataDirectory& directory) {
   partition::Recovery recovery(core, directory.known);
-  const int64_t generation = directory.meta.journal_generation;
+  const auto generation = static_cast<uint64_t>(directory.meta.journal_generation);
   for (int32_t i = 0; i < directory.meta.journal_core_count; ++i) {
-    CHECK_OK(recovery.replay(journal_file(directory.path, i, generation),
-                             static_cast<uint64_t>(generation), static_cast<uint32_t>(i)));
+    const auto index = static_cast<uint32_t>(i);
+    CHECK_OK(recovery.replay(log::journal_file(directory.path, index, generation), generation,
+                             index));
   }
   TRY(auto found, recovery.finish());
   CHECK_OK(recovery.check_age(directory.meta.incarnation));

@@ -38,7 +38,6 @@ base::Result<catalog::Meta> read_meta(io::CoreIo& core, const std::string& data)
 base::Result<catalog::LogContent> read_catalog(io::CoreIo& core, const std::string& data);
 DataDirectory describe_directory(const std::string& data, const catalog::Meta& meta,
                                  const catalog::CatalogImage& image);
-std::string journal_file(const std::string& data, int32_t core, int64_t generation);
 
 // What a start would put together of the journals in force and the files. With Access::change it is
 // written as a start writes it, up to where that would make its own journals.

@@ -8,7 +8,6 @@
 
 #include "engine/journal/replay.h"
 #include "engine/log/file_names.h"
-#include "engine/partition/space_reserve.h"
 #include "tools/weir/failure.h"
 
 namespace weir::tools {
@@ -25,6 +24,7 @@ class DirectoryVerifier {
   void run() {
     if (!read_state()) return;
     check_root();
+    check_pool();
     check_journals();
     check_topics();
     auto recovered = recover(core_, directory_);
@@ -88,10 +88,19 @@ class DirectoryVerifier {
       std::string_view whole = name;
       if (whole.ends_with(".new")) whole.remove_suffix(4);  // of a replacement that was cut short
       return std::ranges::find(kNames, whole) != std::end(kNames) ||
-             partition::SpaceReserve::is_file_name(name);
+             log::is_reserve_file(name);
     };
     for (const std::string& name : names_in("")) {
       if (!is_known(name)) findings_.add(name, "no file of Weir", std::string(kLeftAlone));
+    }
+  }
+
+  // A start removes what a pool named, whatever is in it; the rest is somebody's.
+  void check_pool() {
+    for (const std::string& name : names_in("pool")) {
+      if (!log::is_pool_file(name)) {
+        findings_.add("pool/" + name, "no file of a segment that is gone", std::string(kLeftAlone));
+      }
     }
   }
 
@@ -120,7 +129,7 @@ class DirectoryVerifier {
 
   void check_journals() {
     for (const std::string& name : names_in("journal")) {
-      if (!name.ends_with(".journal")) {
+      if (!log::parse_journal_file(name)) {
         findings_.add("journal/" + name, "no journal", std::string(kLeftAlone));
       }
     }
@@ -129,7 +138,8 @@ class DirectoryVerifier {
 
   void check_journal(int32_t core) {
     const int64_t generation = directory_.meta.journal_generation;
-    const std::string path = journal_file(data_, core, generation);
+    const std::string path = log::journal_file(data_, static_cast<uint32_t>(core),
+                                               static_cast<uint64_t>(generation));
     const std::string where = path.substr(data_.size() + 1);
     const auto replay = journal::replay_journal(core_.loop, core_.disk, path,
                                                 static_cast<uint64_t>(generation));

@@ -209,6 +209,34 @@ TEST(ConfigOpsTest, BrokerSettingsAreTopicDefaultsAndEveryRefusalIsInvalidReques
   EXPECT_TRUE(changed.compacts() && changed.deletes());
 }
 
+TEST(ConfigOpsTest, SettingsOfCompactionAreBrokerSettingsToo) {
+  const TopicConfig defaults;
+  Overrides overrides;
+  const auto broker = [&](std::vector<ConfigOp> ops) {
+    return alter_broker_overrides(defaults, ops, overrides).error;
+  };
+  EXPECT_EQ(broker({{0, "log.cleaner.io.max.bytes.per.second", "1e6"},
+                    {0, "log.cleaner.backoff.ms", " 7 "}}),
+            ErrorCode::none);
+  EXPECT_EQ(broker({{0, "log.cleaner.dedupe.buffer.size", "1048576"}}), ErrorCode::none);
+  const Overrides before = overrides;
+  EXPECT_EQ(broker({{0, "log.cleaner.dedupe.buffer.size", "1048575"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(broker({{0, "log.cleaner.io.max.bytes.per.second", "0"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(broker({{0, "log.cleaner.backoff.ms", "-1"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(broker({{2, "log.cleaner.backoff.ms", "8"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(broker({{0, "log.cleaner.threads", "2"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(broker({{0, "log.cleaner.enable", "false"}}), ErrorCode::invalid_request);
+  // The name of a topic's setting is none of a broker's.
+  EXPECT_EQ(broker({{0, "min.cleanable.dirty.ratio", "0.1"}}), ErrorCode::invalid_request);
+  EXPECT_EQ(overrides, before);
+  partition::CleanerConfig config;
+  apply_broker_overrides(config, overrides);
+  EXPECT_EQ(config, (partition::CleanerConfig{7, 1 << 20, 1e6}));
+  // Of another version, perhaps: what was there stays.
+  apply_broker_overrides(config, {{"log.cleaner.backoff.ms", "soon"}, {"no.such.setting", "1"}});
+  EXPECT_EQ(config.backoff_ms, 7);
+}
+
 TEST(ConfigOpsTest, NewTopicsLoseRemovedNames) {
   Overrides overrides{{"message.format.version", "2.8"}, {"retention.ms", "1"}};
   EXPECT_TRUE(check_new_overrides(TopicConfig{}, overrides).ok());

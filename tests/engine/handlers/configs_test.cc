@@ -272,6 +272,8 @@ TEST_F(ConfigsTest, AlterRefusals) {
       {2, "a/b", {{0, "retention.ms", "1"}}, 17},
       {2, "", {{0, "retention.ms", "1"}}, 42},
       {4, "1", {{0, "num.partitions", "3"}}, 42},
+      {4, "", {{0, "log.cleaner.threads", "2"}}, 42},
+      {4, "", {{0, "log.cleaner.dedupe.buffer.size", "1"}}, 42},
       {4, "1", {{0, "message.max.bytes", "x"}}, 42},
       {4, "99", {{0, "message.max.bytes", "1"}}, 42},
       {4, "abc", {{0, "message.max.bytes", "1"}}, 42},
@@ -312,6 +314,24 @@ TEST_F(ConfigsTest, BrokerDefaultsReachTopicsAndTheirSources) {
   EXPECT_EQ(broker->catalog_of(1).find("compacted")->config.retention_ms, 604'800'000);
   EXPECT_EQ(alter(4, "1", {{1, "log.retention.ms", std::nullopt}}), 0);
   EXPECT_EQ(broker->catalog_of(1).find("t")->config.retention_ms, 9);
+}
+
+TEST_F(ConfigsTest, SettingsOfCompactionChangeWhileTheBrokerRuns) {
+  constexpr std::string_view kRate = "log.cleaner.io.max.bytes.per.second";
+  const std::string unset = shown(4, "1", kRate);
+  EXPECT_EQ(alter(4, "", {{0, kRate, "5000000"}}), 0);
+  EXPECT_EQ(shown(4, "1", kRate).substr(0, 9), "5000000/3");
+  EXPECT_EQ(alter(4, "1", {{0, kRate, "1"}, {0, "log.cleaner.backoff.ms", "10"}}), 0);
+  EXPECT_EQ(shown(4, "1", kRate).substr(0, 3), "1/2");
+  EXPECT_FALSE(describe(4, "1", {kRate}).configs[0].read_only);
+  for (const auto core : {0, 1}) {
+    partition::CleanerConfig config;
+    broker->catalog_of(core).apply_overrides(config);
+    EXPECT_EQ(config, (partition::CleanerConfig{.backoff_ms = 10, .bytes_per_second = 1}));
+  }
+  EXPECT_EQ(alter(4, "1", {{1, kRate, std::nullopt}}), 0);
+  EXPECT_EQ(alter(4, "", {{1, kRate, std::nullopt}}), 0);
+  EXPECT_EQ(shown(4, "1", kRate), unset);
 }
 
 TEST_F(ConfigsTest, ReplaceResetsWhatIsNotNamed) {

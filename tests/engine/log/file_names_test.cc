@@ -123,6 +123,45 @@ TEST(FileNames, a_later_pass_supersedes_what_begins_in_its_range) {
   EXPECT_TRUE(take_superseded(names).empty()) << "again changes nothing";
 }
 
+TEST(FileNames, journals_go_both_ways) {
+  EXPECT_EQ(journal_file("/d", 3, 17), journal_directory("/d") + "/core-3.17.journal");
+  const auto parsed = parse_journal_file("core-12.18446744073709551615.journal");
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->core, 12u);
+  EXPECT_EQ(parsed->generation, std::numeric_limits<uint64_t>::max());
+  for (const char* other :
+       {"", ".journal", "core-1.journal", "core-1..journal", "core-.1.journal", "core-x.1.journal",
+        "core-1.x.journal", "core-1.1.journal.bak", "core-1.1", "my-core-1.1.journal",
+        "core--1.1.journal", "core-1.-1.journal", "core-1.1.1.journal", "core-1.+1.journal",
+        "core-1.18446744073709551616.journal", "core-4294967296.1.journal"}) {
+    EXPECT_FALSE(parse_journal_file(other)) << other;
+  }
+}
+
+TEST(FileNames, files_of_a_pool_are_known) {
+  EXPECT_EQ(pool_file(pool_directory("/d"), 1, 0x2f, 7), "/d/pool/core-1.000000000000002f.7");
+  for (const char* own : {"core-12.0123456789abcdef.7", "core-0.ffffffffffffffff.0",
+                          "core-255.0000000000000000.18446744073709551615"}) {
+    EXPECT_TRUE(is_pool_file(own)) << own;
+  }
+  for (const char* other : {"", "photo.jpg", "core-1", "core-1.7", "core-1.0123456789abcde.7",
+                            "core-1.0123456789abcdef0.7", "core-1.0123456789abcdeg.7", "core-.x.7",
+                            "core-1.0123456789ABCDEF.7", "core-x.0123456789abcdef.7",
+                            "core-1.0123456789abcdef.", "core-1.0123456789abcdef",
+                            "core-1.0123456789abcdef.7.bak", "my-core-1.0123456789abcdef.7"}) {
+    EXPECT_FALSE(is_pool_file(other)) << other;
+  }
+}
+
+TEST(FileNames, reserves_are_known) {
+  EXPECT_EQ(reserve_file(12), "reserve.core-12");
+  EXPECT_TRUE(is_reserve_file("reserve.core-12"));
+  for (const char* other : {"", "reserve.core-", "reserve.core-1.bak", "reserve.core-x", "core-1",
+                            "my-reserve.core-1"}) {
+    EXPECT_FALSE(is_reserve_file(other)) << other;
+  }
+}
+
 TEST(FileNames, of_a_pass_half_done_both_kinds_live_on) {
   const auto plain = [](int64_t base) { return SegmentName(model::Offset(base)); };
   std::vector<SegmentName> names{plain(0), plain(50), plain(100), plain(150), plain(200),

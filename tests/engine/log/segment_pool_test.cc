@@ -58,18 +58,6 @@ class SegmentPoolTest : public testing::Test {
   SegmentPool pool{world.core(), kPool, {.bytes_max = 100'000, .file_bytes_min = 8'192}};
 };
 
-TEST_F(SegmentPoolTest, knows_its_own_names) {
-  const std::string path = pool.new_path();
-  EXPECT_TRUE(SegmentPool::is_file_name(path.substr(path.rfind('/') + 1)));
-  EXPECT_TRUE(SegmentPool::is_file_name("core-12.0123456789abcdef.7"));
-  for (const char* other : {"", "photo.jpg", "core-1", "core-1.7", "core-1.0123456789abcde.7",
-                            "core-1.0123456789abcdef0.7", "core-1.0123456789abcdeg.7", "core-.x.7",
-                            "core-x.0123456789abcdef.7", "core-1.0123456789abcdef.",
-                            "core-1.0123456789abcdef.7.bak", "my-core-1.0123456789abcdef.7"}) {
-    EXPECT_FALSE(SegmentPool::is_file_name(other)) << other;
-  }
-}
-
 TEST_F(SegmentPoolTest, both_sides_of_its_limits) {
   EXPECT_FALSE(pool.wants(8'191));
   EXPECT_TRUE(pool.wants(8'192));

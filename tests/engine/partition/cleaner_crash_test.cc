@@ -21,7 +21,7 @@ void survive(uint64_t seed, io::sim::Persistence persistence) {
   WorldOptions with = compacting();
   with.sim.faults.persistence = persistence;
   base::RandomStream random(seed, "cleaner crashes");
-  if (random.chance(0.5)) with.partition.cleaner_memory_bytes = 1;
+  if (random.chance(0.5)) with.partition.cleaner.memory_bytes = 1;
   with.settings.delete_retention_ms = random.chance(0.5) ? 0 : kDay;
   with.settings.file_delete_delay_ms = random.chance(0.5) ? 0 : 60'000;
   CleanerWorld world(seed, with);
@@ -150,9 +150,16 @@ TEST(CleanerErrors, a_failing_disk_ends_it_for_the_partition) {
   ASSERT_TRUE(world.run_until([&] { return world.table().cleaner().looks() >= looks; }));
   EXPECT_EQ(world.metrics().cleaner_failed, 1u) << "not tried again";
   EXPECT_EQ(world.metrics().cleaner_stuck, 1u);
+  EXPECT_GT(world.metrics().cleaner_uncleanable_bytes, 0u);
+  EXPECT_EQ(world.metrics().cleaner_uncleanable_bytes, world.metrics().cleaner_dirty_bytes);
   EXPECT_EQ(world.metrics().cleaner_passes, 0u);
   EXPECT_FALSE(world.journal().failed());
   EXPECT_EQ(world.read_map().map, world.model);
+  world.table().remove(key_of(0));
+  const uint64_t more = world.table().cleaner().looks() + 2;
+  ASSERT_TRUE(world.run_until([&] { return world.table().cleaner().looks() >= more; }));
+  EXPECT_EQ(world.metrics().cleaner_stuck, 0u) << "its topic is gone";
+  EXPECT_EQ(world.metrics().cleaner_uncleanable_bytes, 0u);
 }
 
 TEST(CleanerErrors, a_failing_write_costs_no_record) {
@@ -191,8 +198,16 @@ TEST(CleanerErrors, a_damaged_segment_stays_as_it_is_and_ends_the_clean_part) {
   world.sim().disk().corrupt(path, 20'000, std::byte{1});
   world.table().start_cleaner();
   ASSERT_TRUE(world.run_until([&] { return world.metrics().cleaner_passes > 0; }));
-  ASSERT_TRUE(world.run_until([&] { return world.table().cleaner().idle(); }));
+  const uint64_t looks = world.table().cleaner().looks() + 2;
+  ASSERT_TRUE(world.run_until([&] {
+    return world.table().cleaner().looks() >= looks && world.table().cleaner().idle();
+  }));
   EXPECT_EQ(world.metrics().cleaner_stuck, 1u);
+  uint64_t behind = 0;
+  for (const auto& segment : world.partition().log().segments()) {
+    if (segment->sealed && segment->base_offset >= names[4].base_offset) behind += segment->end;
+  }
+  EXPECT_EQ(world.metrics().cleaner_uncleanable_bytes, behind);
   const auto after = world.names();
   EXPECT_TRUE(after.front().is_cleaned());
   EXPECT_EQ(world.partition().log().clean_end(), names[4].base_offset);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/engine/partition/cleaner_world.h"
 
 namespace weir::partition {
@@ -101,7 +103,7 @@ TEST(Cleaner, nothing_is_cleaned_of_other_topics_or_below_the_ratio) {
 TEST(Cleaner, records_younger_than_the_lag_are_not_cleaned) {
   WorldOptions with = compacting();
   with.settings.min_compaction_lag_ms = kDay;
-  with.partition.cleaner_backoff_ms = 60'000;
+  with.partition.cleaner.backoff_ms = 60'000;
   CleanerWorld world(5, with);
   ASSERT_TRUE(world.start());
   base::RandomStream random(5);
@@ -119,7 +121,7 @@ TEST(Cleaner, records_older_than_the_lag_are_cleaned_whatever_the_ratio) {
   WorldOptions with = compacting();
   with.settings.min_cleanable_ratio = 1;
   with.settings.max_compaction_lag_ms = kDay;
-  with.partition.cleaner_backoff_ms = 60'000;
+  with.partition.cleaner.backoff_ms = 60'000;
   for (const bool restarted : {false, true}) {
     CleanerWorld world(6, with);
     ASSERT_TRUE(world.start());
@@ -176,7 +178,7 @@ TEST(Cleaner, delete_markers_are_seen_for_their_time_and_then_go) {
 
 TEST(Cleaner, a_map_too_small_for_all_cleans_in_several_passes) {
   WorldOptions with = compacting();
-  with.partition.cleaner_memory_bytes = 1;  // log::OffsetMap::kMemoryMin
+  with.partition.cleaner.memory_bytes = 1;  // log::OffsetMap::kMemoryMin
   CleanerWorld world(8, with);
   ASSERT_TRUE(world.start());
   base::RandomStream random(8);
@@ -185,6 +187,92 @@ TEST(Cleaner, a_map_too_small_for_all_cleans_in_several_passes) {
   ASSERT_TRUE(world.clean());
   EXPECT_GT(world.metrics().cleaner_passes, 1u);
   EXPECT_EQ(world.read_map().map, world.model);
+}
+
+TEST(Cleaner, settings_change_while_a_pass_rests_and_between_passes) {
+  WorldOptions with = compacting();
+  with.partition.cleaner.bytes_per_second = 1;
+  CleanerWorld world(9, with);
+  ASSERT_TRUE(world.start());
+  base::RandomStream random(9);
+  ASSERT_TRUE(world.fill(random, 200));
+  world.table().start_cleaner();
+  const int64_t hour_ns = int64_t{3'600} * 1'000'000'000;
+  ASSERT_TRUE(world.run_until([&] { return world.metrics().cleaner_bytes_read > 0; }));
+  EXPECT_FALSE(world.run_until([&] { return world.metrics().cleaner_passes > 0; }, hour_ns));
+  CleanerConfig config = world.table().cleaner().config();
+  config.bytes_per_second = 1e9;
+  world.table().cleaner().set_config(config);
+  EXPECT_TRUE(world.clean()) << "the rest of an hour ends when another limit comes";
+  EXPECT_EQ(world.read_map().map, world.model);
+
+  // The pause between two looks under way, too.
+  const auto looks_again = [&] {
+    const uint64_t looks = world.table().cleaner().looks();
+    return world.run_until([&] { return world.table().cleaner().looks() > looks; }, hour_ns);
+  };
+  config.backoff_ms = 1'000'000'000'000;
+  world.table().cleaner().set_config(config);
+  EXPECT_FALSE(looks_again());
+  EXPECT_GE(world.table().cleaner().ms_since_run(), hour_ns / 1'000'000);
+  config.backoff_ms = std::numeric_limits<int64_t>::max();
+  world.table().cleaner().set_config(config);
+  EXPECT_FALSE(looks_again());
+  config.backoff_ms = 0;
+  config.memory_bytes = 1;  // log::OffsetMap::kMemoryMin
+  world.table().cleaner().set_config(config);
+  EXPECT_TRUE(looks_again());
+  EXPECT_LT(world.table().cleaner().ms_since_run(), 1000);
+  const uint64_t passes = world.metrics().cleaner_passes;
+  config.backoff_ms = 1'000'000'000;
+  world.table().cleaner().set_config(config);
+  ASSERT_TRUE(world.fill(random, 6000, 100'000, 10));
+  config.backoff_ms = 100;
+  world.table().cleaner().set_config(config);
+  ASSERT_TRUE(world.clean());
+  EXPECT_GT(world.metrics().cleaner_passes, passes + 1) << "a smaller map needs several passes";
+  EXPECT_EQ(world.read_map().map, world.model);
+}
+
+TEST(Cleaner, figures_say_how_dirty_and_how_late) {
+  WorldOptions with = compacting();
+  with.settings.min_cleanable_ratio = 1;
+  with.settings.max_compaction_lag_ms = kDay;
+  CleanerWorld world(10, with);
+  ASSERT_TRUE(world.start());
+  EXPECT_EQ(world.table().cleaner().ms_since_run(), 0) << "before the first";
+  base::RandomStream random(10);
+  ASSERT_TRUE(world.fill(random, 100));
+  const auto wait = [&](int64_t ms) {
+    const auto until = world.sim().core(0).clock.now() + ms * 1'000'000;
+    ASSERT_TRUE(world.run_until([&] { return world.sim().core(0).clock.now() >= until; },
+                                10 * kDay * 1'000'000));
+  };
+  const auto look = [&] {
+    const uint64_t looks = world.table().cleaner().looks() + 2;
+    ASSERT_TRUE(world.run_until([&] { return world.table().cleaner().looks() >= looks; },
+                                2 * kDay * 1'000'000));
+  };
+  CleanerConfig slow = with.partition.cleaner;
+  slow.bytes_per_second = 1;
+  world.table().cleaner().set_config(slow);
+  world.table().start_cleaner();
+  look();
+  EXPECT_EQ(world.metrics().cleaner_dirty_percent.value, 100u);
+  EXPECT_EQ(world.metrics().cleaner_delay_s.value, 0u);
+  slow.backoff_ms = 2 * kDay;
+  world.table().cleaner().set_config(slow);
+  wait(2 * kDay + 60'000);
+  EXPECT_EQ(world.metrics().cleaner_overdue, 1u);
+  // The look was two days after the records, give or take the time that filling took.
+  EXPECT_GE(world.metrics().cleaner_delay_s.value, 86'000u);
+  EXPECT_LE(world.metrics().cleaner_delay_s.value, 90'000u);
+  world.table().cleaner().set_config(with.partition.cleaner);
+  ASSERT_TRUE(world.clean());
+  look();
+  EXPECT_EQ(world.metrics().cleaner_delay_s.value, 0u);
+  EXPECT_EQ(world.metrics().cleaner_dirty_percent.value, 0u);
+  EXPECT_EQ(world.metrics().cleaner_uncleanable_bytes, 0u);
 }
 
 TEST(Cleaner, deleting_records_meanwhile_is_fine) {

@@ -22,7 +22,7 @@ inline WorldOptions compacting() {
   options.settings.compact = true;
   options.settings.min_cleanable_ratio = 0;
   options.settings.file_delete_delay_ms = 1000;
-  options.partition.cleaner_backoff_ms = 100;
+  options.partition.cleaner.backoff_ms = 100;
   return options;
 }
 

@@ -12,7 +12,7 @@
 
 #include "engine/partition/cleaner.h"
 #include "tests/engine/partition/cleaner_world.h"
-#include "tests/engine/partition/partition_world.h"
+#include "tests/engine/partition/filled_partition.h"
 
 namespace weir::partition {
 namespace {
@@ -21,31 +21,8 @@ using io::sim::CrashKind;
 using model::ErrorCode;
 using model::Offset;
 
-class GiveUpTest : public testing::Test {
+class GiveUpTest : public FilledPartition {
  protected:
-  GiveUpTest() : world(1, options()) {}
-  static WorldOptions options() {
-    WorldOptions all;
-    all.settings.segment_bytes = 256_KiB;
-    return all;
-  }
-  void SetUp() override { ASSERT_TRUE(world.start()); }
-
-  void fill(int count, size_t value_size) {
-    for (int i = 0; i < count; ++i) {
-      const int32_t sequence = static_cast<int32_t>(next_);
-      auto batch = log::make_batch(1, 1000 + next_, value_size,
-                                   {.producer_id = model::ProducerId(1),
-                                    .producer_epoch = model::ProducerEpoch(0),
-                                    .base_sequence = model::Sequence(sequence)});
-      ASSERT_EQ(world.append(batch), next_++);
-      batches.push_back(std::move(batch));
-    }
-  }
-  void prove_and_kill() {
-    world.sim().run_for(200'000'000);
-    world.crash();
-  }
   // Turns a bit in the records of the batch at this offset, in the file that was sealed with it.
   void damage(const std::string& path, int64_t offset) {
     const auto bytes = world.sim().disk().content(path);
@@ -102,22 +79,13 @@ class GiveUpTest : public testing::Test {
       ASSERT_TRUE(std::equal(sent.begin() + 16, sent.end(), read.bytes.begin() + 16)) << offset;
     }
   }
-  void check_goes_on() {
-    const int64_t before = next_;
-    ASSERT_NO_FATAL_FAILURE(fill(2, 500));
-    EXPECT_EQ(world.append(batches[static_cast<size_t>(before) - 1]), before - 1)
-        << "a retry is known";
-  }
   ErrorCode error_at(int64_t offset) {
     Read read(0, Offset(offset), 1);
     EXPECT_TRUE(world.read(read));
     return read.item.error;
   }
 
-  PartitionWorld world;
-  std::vector<log::Buffer> batches;
   std::vector<Damage> given;
-  int64_t next_ = 0;
 };
 
 TEST_F(GiveUpTest, one_batch_of_a_sealed_segment) {

@@ -129,7 +129,7 @@ class PartitionWorld {
   const std::string& failure() const { return failure_; }
   uint64_t generation() const { return generation_; }
   std::string journal_path(uint64_t generation) const {
-    return fmt::format("/data/journal/core-0.{}.journal", generation);
+    return log::journal_file("/data", 0, generation);
   }
   std::string directory(int32_t index = 0) const {
     return log::partition_directory("/data", "clicks", key_of(index));

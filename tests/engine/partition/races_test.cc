@@ -90,6 +90,12 @@ bool follow(PartitionWorld& world, int64_t& next, int64_t& high_watermark) {
   return !read.bytes.empty();
 }
 
+// The world goes on by less than `most` events, as the seed says.
+void go_on(PartitionWorld& world, base::RandomStream& random, uint64_t most) {
+  const uint64_t until = world.sim().event_count() + random.below(most);
+  world.run_until([&] { return world.sim().event_count() >= until; });
+}
+
 TEST(Races, a_reader_at_the_tail_sees_all_that_is_durable_and_nothing_else) {
   for (uint64_t seed = 0; seed < 150 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -110,8 +116,7 @@ TEST(Races, a_reader_at_the_tail_sees_all_that_is_durable_and_nothing_else) {
       if (producer.in_flight() < 8) {
         producer.send(static_cast<int32_t>(random.between(1, 4)), random.between(10, 6'000));
       }
-      const uint64_t until = world.sim().event_count() + random.below(40);
-      world.run_until([&] { return world.sim().event_count() >= until; });
+      go_on(world, random, 40);
       ASSERT_NO_FATAL_FAILURE(producer.look());
       if (random.chance(0.5)) follow(world, next, high_watermark);
     }
@@ -141,8 +146,7 @@ TEST(Races, a_cut_at_the_end_takes_nothing_that_comes) {
     const bool cut_first = random.chance(0.5);
     if (cut_first) send_cut(world, cut, 10);
     else world.send_append(append, append.bytes);
-    const uint64_t until = world.sim().event_count() + random.below(30);
-    world.run_until([&] { return world.sim().event_count() >= until; });
+    go_on(world, random, 30);
     if (cut_first) world.send_append(append, append.bytes);
     else send_cut(world, cut, 10);
     ASSERT_TRUE(world.run_until([&] { return cut.done && append.done; }));
@@ -179,8 +183,7 @@ TEST(Races, the_earliest_offset_can_be_read_while_retention_is_at_work) {
     Producer producer(world);
     for (int step = 0; step < 60; ++step) {
       if (producer.in_flight() < 4) producer.send(1, random.between(1'000, 9'000));
-      const uint64_t until = world.sim().event_count() + random.below(60);
-      world.run_until([&] { return world.sim().event_count() >= until; });
+      go_on(world, random, 60);
       ASSERT_NO_FATAL_FAILURE(producer.look());
       const int64_t earliest = look_up(world, kEarliest);
       Read read(0, model::Offset(earliest), 20'000);

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 
-#include "tests/engine/partition/partition_world.h"
+#include "io/waiter.h"
+#include "tests/engine/partition/filled_partition.h"
 
 namespace weir::partition {
 namespace {
@@ -16,32 +17,8 @@ namespace {
 using io::sim::CrashKind;
 using model::ErrorCode;
 
-class RecoveryRot : public testing::Test {
+class RecoveryRot : public FilledPartition {
  protected:
-  RecoveryRot() : world(1, options()) {}
-  static WorldOptions options() {
-    WorldOptions all;
-    all.settings.segment_bytes = 256_KiB;
-    return all;
-  }
-  void SetUp() override { ASSERT_TRUE(world.start()); }
-
-  // Each batch in a commit of its own.
-  void fill(int count, size_t value_size) {
-    for (int i = 0; i < count; ++i) {
-      const int32_t sequence = static_cast<int32_t>(next_);
-      auto batch = log::make_batch(1, 1000 + next_, value_size,
-                                   {.producer_id = model::ProducerId(1),
-                                    .producer_epoch = model::ProducerEpoch(0),
-                                    .base_sequence = model::Sequence(sequence)});
-      ASSERT_EQ(world.append(batch), next_++);
-      batches.push_back(std::move(batch));
-    }
-  }
-  void prove_and_kill() {
-    world.sim().run_for(200'000'000);
-    world.crash();
-  }
   // Where the journal has record `sequence`.
   uint64_t record_position(uint64_t sequence) {
     const auto bytes = world.sim().disk().content(journal());
@@ -55,11 +32,8 @@ class RecoveryRot : public testing::Test {
     return 0;
   }
   void overwrite(const std::string& path, uint64_t position, std::span<const std::byte> bytes) {
-    io::Op op;
-    struct Nothing {
-      void on_done(io::Op&) {}
-    } nothing;
-    op.bind<&Nothing::on_done>(nothing);
+    io::Waiter waiter;
+    io::Op& op = waiter.op;
     io::CoreIo& core = world.sim().core(0);
     core.disk.open(op, path.c_str(), {});
     core.loop.run_until(op);
@@ -108,16 +82,6 @@ class RecoveryRot : public testing::Test {
       ASSERT_TRUE(std::equal(batch.begin() + 16, batch.end(), read.bytes.begin() + 16)) << offset;
     }
   }
-  void check_goes_on() {
-    const int64_t before = next_;
-    ASSERT_NO_FATAL_FAILURE(fill(2, 500));
-    EXPECT_EQ(world.append(batches[static_cast<size_t>(before) - 1]), before - 1)
-        << "the window survives";
-  }
-
-  PartitionWorld world;
-  std::vector<log::Buffer> batches;
-  int64_t next_ = 0;
 };
 
 TEST_F(RecoveryRot, a_journal_record_that_is_gone_costs_its_offsets) {
