@@ -324,7 +324,7 @@ TEST_F(ConfigsTest, SettingsOfCompactionChangeWhileTheBrokerRuns) {
   EXPECT_EQ(alter(4, "1", {{0, kRate, "1"}, {0, "log.cleaner.backoff.ms", "10"}}), 0);
   EXPECT_EQ(shown(4, "1", kRate).substr(0, 3), "1/2");
   EXPECT_FALSE(describe(4, "1", {kRate}).configs[0].read_only);
-  for (const auto core : {0, 1}) {
+  for (const size_t core : {size_t{0}, size_t{1}}) {
     partition::CleanerConfig config;
     broker->catalog_of(core).apply_overrides(config);
     EXPECT_EQ(config, (partition::CleanerConfig{.backoff_ms = 10, .bytes_per_second = 1}));
