@@ -45,14 +45,17 @@ void ReadJob::step() {
 // False: not now (waits_), or nothing more: what there is, is answered.
 bool ReadJob::may_take() {
   ReadGate& gate = table_.read_gate();
-  const bool has_some = !lease_.pieces.empty();
-  if (has_some || admitted_ ? gate.open() : gate.admits()) return true;
-  if (has_some) {
+  if (!lease_.pieces.empty()) {
+    if (gate.roomy()) return true;
     take_no_more();
-  } else {
-    waits_ = true;
-    gate.wait(*this);
+    return false;
   }
+  if (admitted_ ? gate.open() : gate.admits()) {
+    if (!gate.roomy()) left_ = std::min<uint64_t>(left_, ReadGate::kLittle);
+    return true;
+  }
+  waits_ = true;
+  gate.wait(*this);
   return false;
 }
 

@@ -83,6 +83,42 @@ TEST_F(ReadGateTest, a_read_without_room_waits_for_what_is_given_back) {
   EXPECT_EQ(world_->metrics().reads_turned_away, 0u);
 }
 
+// Consumers who stand still with large answers do not stop the others.
+TEST_F(ReadGateTest, the_last_quarter_is_for_little) {
+  constexpr int64_t kMemory = 8'000'000;
+  start(kMemory);
+  const log::Buffer large = log::make_batch(1, 1000, 100'000);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_GE(world_->append(large, 1), 0);
+    ASSERT_GE(world_->append(large, 2), 0);
+  }
+  std::vector<std::unique_ptr<Fetch>> held_back;
+  while (held() < kMemory - kMemory / 4) {
+    const int64_t offset = world_->append(large, 0);
+    ASSERT_GE(offset, 0);
+    held_back.push_back(std::make_unique<Fetch>(std::vector<int32_t>{0}));
+    held_back.back()->all[0].fetch_offset = model::Offset(offset);
+    send(*held_back.back());
+    ASSERT_TRUE(came_back(*held_back.back()));
+  }
+  ASSERT_LT(held(), static_cast<size_t>(kMemory) - 4 * large.size());
+  Fetch little({1, 2});
+  send(little);
+  ASSERT_TRUE(came_back(little));
+  EXPECT_GE(little.all[0].size, batch_.size());
+  EXPECT_LE(little.all[0].size, ReadGate::kLittle);
+  EXPECT_EQ(little.all[1].size, 0u);
+  EXPECT_EQ(world_->metrics().read_waits, 0u);
+  ASSERT_TRUE(release(little));
+  for (auto& fetch : held_back) ASSERT_TRUE(release(*fetch));
+  Fetch all({1, 2});
+  send(all);
+  ASSERT_TRUE(came_back(all));
+  EXPECT_EQ(all.all[0].size, batch_.size() + 3 * large.size());
+  EXPECT_EQ(all.all[1].size, batch_.size() + 3 * large.size());
+  ASSERT_TRUE(release(all));
+}
+
 TEST_F(ReadGateTest, a_read_does_not_wait_for_ever) {
   start(1);
   Fetch first({0});
