@@ -17,6 +17,7 @@
 #include "io/waiter.h"
 
 namespace weir::partition {
+
 int32_t Recovery::wait(io::Op& op) {
   core_.loop.run_until(op);
   return op.result();

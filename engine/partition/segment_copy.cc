@@ -9,6 +9,7 @@
 #include "io/waiter.h"
 
 namespace weir::partition {
+
 SegmentCopy::SegmentCopy(io::CoreIo& core, std::string directory, const log::SegmentName& name,
                          int32_t epoch)
     : core_(core),

@@ -50,6 +50,10 @@ class ReadGateTest : public ::testing::Test {
   bool came_back(Fetch& fetch) {
     return world_->run_until([&] { return fetch.done; }, 10'000'000'000);
   }
+  bool fetch(Fetch& wanted) {
+    send(wanted);
+    return came_back(wanted);
+  }
   size_t held() { return world_->pool().leased_bytes(); }
 
   const log::Buffer batch_ = log::make_batch(1, 1000, 3'000);
@@ -59,8 +63,7 @@ class ReadGateTest : public ::testing::Test {
 TEST_F(ReadGateTest, a_read_without_room_waits_for_what_is_given_back) {
   start(1);
   Fetch first({0});
-  send(first);
-  ASSERT_TRUE(came_back(first));
+  ASSERT_TRUE(fetch(first));
   EXPECT_EQ(first.all[0].size, batch_.size()) << "where nothing is held one is let in";
   EXPECT_GE(held(), batch_.size());
   Fetch second({1});
@@ -98,22 +101,19 @@ TEST_F(ReadGateTest, the_last_quarter_is_for_little) {
     ASSERT_GE(offset, 0);
     held_back.push_back(std::make_unique<Fetch>(std::vector<int32_t>{0}));
     held_back.back()->all[0].fetch_offset = model::Offset(offset);
-    send(*held_back.back());
-    ASSERT_TRUE(came_back(*held_back.back()));
+    ASSERT_TRUE(fetch(*held_back.back()));
   }
   ASSERT_LT(held(), static_cast<size_t>(kMemory) - 4 * large.size());
   Fetch little({1, 2});
-  send(little);
-  ASSERT_TRUE(came_back(little));
+  ASSERT_TRUE(fetch(little));
   EXPECT_GE(little.all[0].size, batch_.size());
   EXPECT_LE(little.all[0].size, ReadGate::kLittle);
   EXPECT_EQ(little.all[1].size, 0u);
   EXPECT_EQ(world_->metrics().read_waits, 0u);
   ASSERT_TRUE(release(little));
-  for (auto& fetch : held_back) ASSERT_TRUE(release(*fetch));
+  for (auto& each : held_back) ASSERT_TRUE(release(*each));
   Fetch all({1, 2});
-  send(all);
-  ASSERT_TRUE(came_back(all));
+  ASSERT_TRUE(fetch(all));
   EXPECT_EQ(all.all[0].size, batch_.size() + 3 * large.size());
   EXPECT_EQ(all.all[1].size, batch_.size() + 3 * large.size());
   ASSERT_TRUE(release(all));
@@ -122,11 +122,9 @@ TEST_F(ReadGateTest, the_last_quarter_is_for_little) {
 TEST_F(ReadGateTest, a_read_does_not_wait_for_ever) {
   start(1);
   Fetch first({0});
-  send(first);
-  ASSERT_TRUE(came_back(first));
+  ASSERT_TRUE(fetch(first));
   Fetch second({1});
-  send(second);
-  ASSERT_TRUE(came_back(second));
+  ASSERT_TRUE(fetch(second));
   EXPECT_EQ(second.all[0].error, ErrorCode::none);
   EXPECT_EQ(second.all[0].size, 0u);
   EXPECT_EQ(second.all[0].high_watermark.value(), 1) << "limits are told all the same";
@@ -138,15 +136,14 @@ TEST_F(ReadGateTest, a_read_does_not_wait_for_ever) {
 
 TEST_F(ReadGateTest, a_read_that_has_something_makes_do_with_it) {
   start(1);
-  Fetch fetch({0, 1, 2});
-  send(fetch);
-  ASSERT_TRUE(came_back(fetch));
-  EXPECT_EQ(fetch.all[0].size, batch_.size());
-  EXPECT_EQ(fetch.all[1].size, 0u);
-  EXPECT_EQ(fetch.all[2].size, 0u);
-  EXPECT_EQ(fetch.all[2].high_watermark.value(), 1);
+  Fetch all({0, 1, 2});
+  ASSERT_TRUE(fetch(all));
+  EXPECT_EQ(all.all[0].size, batch_.size());
+  EXPECT_EQ(all.all[1].size, 0u);
+  EXPECT_EQ(all.all[2].size, 0u);
+  EXPECT_EQ(all.all[2].high_watermark.value(), 1);
   EXPECT_EQ(world_->metrics().read_waits, 0u);
-  ASSERT_TRUE(release(fetch));
+  ASSERT_TRUE(release(all));
 }
 
 // Room for one buffer, and more than that many readers of it.
@@ -155,15 +152,14 @@ TEST_F(ReadGateTest, what_readers_share_counts_once) {
   Fetch first({0});
   Fetch second({0});
   Fetch third({0});
-  for (Fetch* fetch : {&first, &second, &third}) {
-    send(*fetch);
-    ASSERT_TRUE(came_back(*fetch));
-    EXPECT_EQ(fetch->all[0].size, batch_.size());
+  for (Fetch* each : {&first, &second, &third}) {
+    ASSERT_TRUE(fetch(*each));
+    EXPECT_EQ(each->all[0].size, batch_.size());
   }
   EXPECT_LT(held(), 20'000u);
-  for (Fetch* fetch : {&first, &second, &third}) {
+  for (Fetch* each : {&first, &second, &third}) {
     EXPECT_GE(held(), batch_.size());
-    ASSERT_TRUE(release(*fetch));
+    ASSERT_TRUE(release(*each));
   }
   EXPECT_EQ(held(), 0u);
 }
@@ -172,8 +168,7 @@ TEST_F(ReadGateTest, what_readers_share_counts_once) {
 TEST_F(ReadGateTest, a_partition_may_go_meanwhile) {
   start(1);
   Fetch first({0});
-  send(first);
-  ASSERT_TRUE(came_back(first));
+  ASSERT_TRUE(fetch(first));
   Fetch second({1});
   send(second);
   ASSERT_TRUE(pass(1'000'000));
